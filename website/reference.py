@@ -30,7 +30,7 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
-from oslr_nb.core.parameters import parameter_lines
+from oslr_nb.core.parameters import declaration, parameter_lines
 from website.rich import rich, unlabelled
 
 FOLDER = "reference"
@@ -247,8 +247,8 @@ def summary(module: Module, name: str) -> str:
     """One line on a public name: of a definition its docstring's, of a constant the comment beside or above it."""
     node = module.nodes[name]
     if isinstance(node, Definition): return " ".join(documentation(node)["Summary"])
-    about = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return unlabelled(about[0]) if is_parameter(node) else comment(module, node)
+    parts = module.file.relative_to(TOP.parent).with_suffix("").parts
+    return unlabelled(declaration(vars(import_module(".".join(parts)))[name]).about) if is_parameter(node) else comment(module, node)
 
 
 def is_parameter(node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from .checks import as_array, check_array, check_flag, check_indices, check_int, check_real, check_rng, fail
 from .compiled import generator_words, uniform
 from .kernels import kernel
-from .parameters import Integer, Limit, Real, validated
+from .parameters import Budget, Features, Nonnegative, Real, SeveralFeatures, Top, but, validated
 
 # %% auto #0
 __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
@@ -390,14 +390,12 @@ def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndar
 
 # %% ../../nbs/core/06_designs.ipynb #a59aa4fe
 PairChance = Annotated[float, Real("Smallest chance of a pair.", high=1, why="without seeing every pair there is no unbiased estimate")]
-Coordinates = Annotated[int, Integer("Number of coordinates.", 1, 2**60)]
-Pairs = Annotated[int, Integer("Number of coordinates.", 2, 2**60, why="C divides by d(d-1)")]
-Size = Annotated[int, Integer("Size of the set, k' in the paper.", 0, "d", why="there are d = {d} features")]
-Top = Annotated[int, Integer("Favourites in the set, k1 in the paper.", 0, "budget", why="these coordinates are part of the budget")]
+Size = Annotated[Budget, but(low=0)]
+Favourites = Annotated[Top, but(high="budget", why="these coordinates are part of the budget")]
 
 # %% ../../nbs/core/06_designs.ipynb #a59aa4ff
 @validated
-def bound_second_moment(q: PairChance, x_norm: Limit = 1, y_max: Limit = 1, radius: Limit = 1) -> float:
+def bound_second_moment(q: PairChance, x_norm: Nonnegative = 1, y_max: Nonnegative = 1, radius: Nonnegative = 1) -> float:
     """Upper bound 4 B^2 (B R + Y)^2 / q on E||g||^2 of `gradient_estimate`; B, Y and R are x_norm, y_max and radius.
 
     In the paper's unit ball it is 16 / q. Source: Ito et al. 2017, Lemma 5.
@@ -406,7 +404,7 @@ def bound_second_moment(q: PairChance, x_norm: Limit = 1, y_max: Limit = 1, radi
 
 # %% ../../nbs/core/06_designs.ipynb #84f4c3c9
 @validated
-def pair_bound(d: Pairs, budget: Size, top: Top) -> Fraction:
+def pair_bound(d: SeveralFeatures, budget: Size, top: Favourites) -> Fraction:
     """Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`.
 
     Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
@@ -416,7 +414,7 @@ def pair_bound(d: Pairs, budget: Size, top: Top) -> Fraction:
 
 
 @validated
-def pair_minimum(d: Coordinates, budget: Size, top: Top) -> Fraction:
+def pair_minimum(d: Features, budget: Size, top: Favourites) -> Fraction:
     """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)), r = budget - top and m = d - top.
 
     Returns: the chance; for m < 2 it is r^m.
@@ -426,7 +424,7 @@ def pair_minimum(d: Coordinates, budget: Size, top: Top) -> Fraction:
 # %% ../../nbs/core/06_designs.ipynb #7d0e51a1
 @validated
 def bound_observe_moment(
-    d: Coordinates, budget: Size, top: Top, x_norm: Limit = 1, y_max: Limit = 1, radius: Limit = 1
+    d: Features, budget: Size, top: Favourites, x_norm: Nonnegative = 1, y_max: Nonnegative = 1, radius: Nonnegative = 1
 ) -> float:
     """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
 

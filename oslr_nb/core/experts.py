@@ -20,7 +20,7 @@ from .compiled import generator_words, uniform
 from .designs import draw_outside
 from .kernels import kernel
 from .oco import Oracle
-from .parameters import Array, Dimension, Flag, Integer, Radius, Real, Rounds, Seed, validated
+from .parameters import Array, Features, Flag, Horizon, Integer, Radius, Real, Rounds, Seed, but, validated
 
 # %% auto #0
 __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', 'bound_hedge', 'eg_step', 'exponentiated_gradient',
@@ -39,16 +39,14 @@ def second_order_factor(a: float) -> float:
 
 # %% ../../nbs/core/09_experts.ipynb #cfe749fd
 Rate = Annotated[float, Real("Learning rate.")]
-Horizon = Annotated[float, Real("Number of rounds.")]
 Second = Annotated[float, Real("Limit on the weighted second moment of the costs of a round.")]
-Lowest = Annotated[float, Real("No cost is below its negative.", 0, LARGEST, True)]
-SeveralExperts = Annotated[int, Integer("Number of experts.", 2, 2**1000, why="there is nothing to learn with one expert")]
-Experts = Annotated[int, Integer("Number of experts.", 2, 2**53, why="there is nothing to learn with one expert")]
+Lowest = Annotated[float, Real("No cost is below its negative.", 0, closed=True)]
+Experts = Annotated[int, Integer("Number of experts.", 2, 2**1000, why="there is nothing to learn with one expert")]
 Asked = Annotated[int, Integer("How many experts are asked per round; at least 2 if centred.", 1, "N", why="there are N = {N} experts")]
 Centred = Annotated[bool, Flag("Whether the losses minus 1/2 are estimated; then several experts must be asked.")]
 Costs = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"))]
-AnyCosts = Annotated[Any, Array("Cost of each expert in each round.", ("T", "N"), -sys.float_info.max, sys.float_info.max)]
-Losses = Annotated[Any, Array("Loss of each choice in each round.", ("T", "N"), 0, 1)]
+AnyCosts = Annotated[Costs, but(above=-sys.float_info.max, high=sys.float_info.max)]
+Losses = Annotated[Costs, but("It is a loss from 0 to 1.", above=0, high=1)]
 
 # %% ../../nbs/core/09_experts.ipynb #cfe749ff
 @validated
@@ -80,13 +78,13 @@ def hedge_regret_bound(
 
 # %% ../../nbs/core/09_experts.ipynb #f980384c
 @validated
-def hedge_rate(T: Horizon, N: SeveralExperts, second: Second, low: Lowest = 0.0) -> float:
+def hedge_rate(T: Horizon, N: Experts, second: Second, low: Lowest = 0.0) -> float:
     "Rate of Hedge for costs of known second moment: 1 / (low/3 + sqrt(T second / (2 ln N)))."
     return 1 / (low / 3 + math.sqrt(T * second / (2 * math.log(N))))
 
 # %% ../../nbs/core/09_experts.ipynb #5de93964
 @validated
-def bound_hedge(T: Horizon, N: SeveralExperts, second: Second, low: Lowest = 0.0) -> float:
+def bound_hedge(T: Horizon, N: Experts, second: Second, low: Lowest = 0.0) -> float:
     "Upper bound on the regret of Hedge with `hedge_rate`: sqrt(2 T second ln N) + low ln N / 3."
     return math.log(N) * (2 / hedge_rate(T, N, second, low) - low / 3)
 
@@ -101,7 +99,7 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 # %% ../../nbs/core/09_experts.ipynb #3dee61bd
 @validated
 def exponentiated_gradient(
-    gradient: Oracle, d: Dimension, eta: Rate, n: Rounds, radius: Radius = 1.0
+    gradient: Oracle, d: Features, eta: Rate, n: Rounds, radius: Radius = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 

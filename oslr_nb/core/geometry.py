@@ -18,7 +18,7 @@ import numpy as np
 
 from .checks import check_array, check_choice, check_indices, check_int, check_real, fail, need
 from .kernels import kernel
-from .parameters import Integer, Real, validated
+from .parameters import Features, Integer, Real, Sparsity, validated
 
 # %% auto #0
 __all__ = ['ENUMERATION_LIMIT', 'proj_l2', 'proj_simplex', 'soft_threshold', 'proj_l1', 'top_k', 'hard_threshold',
@@ -81,14 +81,12 @@ def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
     return out
 
 # %% ../../nbs/core/07_geometry.ipynb #af5106fc
-AnyDimension = Annotated[int, Integer("Number of coordinates.", 1)]
-Sparsity = Annotated[int, Integer("Nonzero weights of the comparator.", 1, "d")]
 Kept = Annotated[int, Integer("Coordinates that are kept.", "k", "d", why="with fewer than k coordinates kept, no constant works")]
 Cone = Annotated[float, Real("The cone is ||w outside S||_1 <= cone ||w_S||_1.", 0, 1e6, why="the solver fails for much wider cones")]
 
 # %% ../../nbs/core/07_geometry.ipynb #af5106fd
 @validated
-def truncation_factor(k: Sparsity, top: Kept, d: AnyDimension) -> float:
+def truncation_factor(k: Sparsity, top: Kept, d: Features) -> float:
     """How much cutting to the largest coordinates can cost: the best constant of the truncation lemma.
 
     Returns: the least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing

@@ -17,7 +17,8 @@ import numpy as np
 from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real, fail
 from .geometry import proj_l2
 from .kernels import kernel
-from .parameters import Array, Dimension, Limit, Parameter, Radius, Real, Rounds, XNorm, YMax, validated
+from .parameters import Array, Examples, Features, Labels, Multiplier, Nonnegative, Parameter, Radius, Real
+from .parameters import Rounds, XNorm, YMax, validated
 
 # %% auto #0
 __all__ = ['dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
@@ -47,21 +48,17 @@ def dual_averaging_step(h: np.ndarray, lam: float, radius: float = 1.0, l1: floa
 
 # %% ../../nbs/core/08_oco.ipynb #ffc2ef07
 Oracle = Annotated[Callable[[int, np.ndarray], Any], Parameter("`gradient(j, w)` gives the gradient (d,) of round j at the point w.")]
-Multiplier = Annotated[float, Real("Multiplier of the step size; 1 has the best guarantee.")]
 Steepness = Annotated[float, Real("Limit on the Euclidean norm of a gradient.")]
 Ridge = Annotated[float, Real("Weight of the squared norm of the weights.")]
 Residual = Annotated[float | None, Real("Limit M on |<w, x> - y| in the ball.", high=1e130)]
 Gradients = Annotated[Any, Array("Gradient of each round.", ("n", "d"))]
-Regularisers = Annotated[Any, Array("Weight of the regulariser in each round.", ("n",), SMALLEST, closed=False)]
-Steps = Annotated[Any, Array("Step size of each round.", ("n",), SMALLEST, closed=False)]
-Features = Annotated[Any, Array("Features of each round.", ("T", "n"))]
-Labels = Annotated[Any, Array("Label of each round.", ("T",))]
-Point = Annotated[Any, Array("A point.", ("n",))]
+Weights = Annotated[Any, Array("Weight of the regulariser, or size of the step, of each round.", ("n",), SMALLEST, closed=False)]
+Point = Annotated[Any, Array("A point.", ("d",))]
 
 # %% ../../nbs/core/08_oco.ipynb #e78d4991
 @validated
 def dual_averaging(
-    gradient: Oracle, d: Dimension, lam: Regularisers, radius: Radius = 1.0, l1: Any = 0.0
+    gradient: Oracle, d: Features, lam: Weights, radius: Radius = 1.0, l1: Any = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
@@ -120,7 +117,7 @@ def adaptive_weight(squares: float, radius: float, step: float) -> float:
 # %% ../../nbs/core/08_oco.ipynb #4b4efb75
 @validated
 def adaptive_dual_averaging(
-    gradient: Oracle, d: Dimension, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Limit = 0.0
+    gradient: Oracle, d: Features, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Nonnegative = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
@@ -140,7 +137,7 @@ def adaptive_dual_averaging(
 
 # %% ../../nbs/core/08_oco.ipynb #19e5a73b
 @validated
-def adaptive_schedule(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Limit = 0.0) -> np.ndarray:
+def adaptive_schedule(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Nonnegative = 0.0) -> np.ndarray:
     """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
 
     largest: a known limit on ||g_j||, or 0 for none. Returns (n + 1,): lam_j = sqrt(largest^2 + sum over i < j of
@@ -199,7 +196,7 @@ def bound_self_bounding(
 
 # %% ../../nbs/core/08_oco.ipynb #4ba7a56c
 @validated
-def ogd(gradient: Oracle, d: Dimension, eta: Steps, radius: Radius = 1.0) -> tuple[np.ndarray, np.ndarray]:
+def ogd(gradient: Oracle, d: Features, eta: Weights, radius: Radius = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Play projected online gradient descent from 0 for len(eta) rounds.
 
     Returns w (n, d); g (n, d): gradients seen. Source: Zinkevich 2003.
@@ -235,7 +232,7 @@ def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
 
 # %% ../../nbs/core/08_oco.ipynb #02881ce2
 @validated
-def vaw(X: Features, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
+def vaw(X: Examples, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
     """Predictions of the Vovk-Azoury-Warmuth forecaster.
 
     ridge: above 1e-14 times the sum of all squared features. Returns (T,): prediction of each round, from its features
@@ -245,7 +242,7 @@ def vaw(X: Features, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
 
 # %% ../../nbs/core/08_oco.ipynb #13481962
 @validated
-def forward_ridge(X: Features, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
+def forward_ridge(X: Examples, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
     """Weights of ridge regression on the rounds before.
 
     ridge: above 1e-14 times the sum of all squared features. Returns (T, n): weights of each round, known before its
@@ -310,7 +307,7 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
 
 # %% ../../nbs/core/08_oco.ipynb #6b883cc7
 @validated
-def vaw_regret_bound(X: Features, ridge: Ridge, y_max: YMax, u: Point = None) -> np.ndarray:
+def vaw_regret_bound(X: Examples, ridge: Ridge, y_max: YMax, u: Point = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
     ridge: as for `vaw`. u (n,): comparator; None for the regret against the best u with its price, ridge ||u||^2 +
@@ -325,7 +322,7 @@ def vaw_regret_bound(X: Features, ridge: Ridge, y_max: YMax, u: Point = None) ->
 
 # %% ../../nbs/core/08_oco.ipynb #3323bcf2
 @validated
-def bound_vaw(T: Rounds, n: Dimension, ridge: Ridge, x_norm: XNorm, y_max: YMax, w_norm: Limit = 0.0) -> float:
+def bound_vaw(T: Rounds, n: Features, ridge: Ridge, x_norm: XNorm, y_max: YMax, w_norm: Nonnegative = 0.0) -> float:
     """Upper bound on the regret of `vaw`: ridge w_norm^2 + y_max^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
 
     w_norm: limit on the Euclidean norm of the comparator; 0 for the regret against the best one with its price.
@@ -359,7 +356,7 @@ def _newton_projection(p: np.ndarray, A: np.ndarray, radius: float) -> np.ndarra
 
 # %% ../../nbs/core/08_oco.ipynb #4f596d95
 @validated
-def ons(X: Features, y: Labels, radius: Radius = 1.0, ridge: Ridge = 1.0, largest: Residual = None) -> np.ndarray:
+def ons(X: Examples, y: Labels, radius: Radius = 1.0, ridge: Ridge = 1.0, largest: Residual = None) -> np.ndarray:
     """Weights of the online Newton step for the squared loss, in a ball.
 
     ridge: weight of the identity in the matrix; above 1e-14 times the sum of all squared features. largest: limit M on
@@ -438,7 +435,7 @@ def ons_learn(z: np.ndarray, y: float, n: int, radius: float, A: np.ndarray, w: 
 # %% ../../nbs/core/08_oco.ipynb #dd247a32
 @validated
 def ons_regret_bound(
-    X: Features, y: Labels, w: Annotated[Any, Array("Weights that were played.", ("T", "n"))], radius: Radius = 1.0,
+    X: Examples, y: Labels, w: Annotated[Any, Array("Weights that were played.", ("T", "n"))], radius: Radius = 1.0,
     ridge: Ridge = 1.0, largest: Residual = None,
 ) -> np.ndarray:
     """Bound on the regret of `ons` after each round, from its features, labels and weights, for every comparator in the ball.
@@ -456,7 +453,7 @@ def ons_regret_bound(
 
 # %% ../../nbs/core/08_oco.ipynb #decc6926
 @validated
-def bound_ons(T: Rounds, n: Dimension, ridge: Ridge, x_norm: XNorm, y_max: YMax, radius: Radius = 1.0) -> float:
+def bound_ons(T: Rounds, n: Features, ridge: Ridge, x_norm: XNorm, y_max: YMax, radius: Radius = 1.0) -> float:
     """Upper bound on the regret of `ons`.
 
     Returns: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).

@@ -8,8 +8,8 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, wraps
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce, wraps
 from graphlib import TopologicalSorter
 from typing import Annotated, Any, TypeVar, get_args
 
@@ -19,9 +19,11 @@ from .checks import LARGEST, SMALLEST, check_array, check_choice, check_flag, ch
 from .checks import check_rng, check_step, fail
 
 # %% auto #0
-__all__ = ['AnyFeatures', 'AnyBudget', 'Seed', 'Radius', 'XNorm', 'YMax', 'Confidence', 'Rounds', 'Dimension', 'Limit', 'ERRORS',
-           'Parameter', 'limit', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array',
-           'types_of_arguments', 'declared', 'order_of_checks', 'validated', 'parameter_lines', 'document']
+__all__ = ['Features', 'SeveralFeatures', 'Budget', 'PairBudget', 'Sparsity', 'Top', 'Rounds', 'PlannedRounds', 'Horizon',
+           'Count', 'SCALES', 'Radius', 'RadiusL1', 'XNorm', 'XMax', 'YMax', 'Noise', 'Positive', 'Nonnegative',
+           'Confidence', 'Multiplier', 'AdaptiveStep', 'Examples', 'Labels', 'Seed', 'ERRORS', 'Parameter', 'limit',
+           'but', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array', 'types_of_arguments',
+           'declaration', 'declared', 'order_of_checks', 'validated', 'parameter_lines', 'document']
 
 # %% ../../nbs/core/22_parameters.ipynb #ff3d8823
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ def limit(value: float | str | None, given: dict[str, Any]) -> Any:
     if not isinstance(value, str): return value
     name, sign, number = [*value.split(), "+", "0"][:3]
     return given[name] + int(sign + number)
+
+
+def but(more: str = "", **changes: Any) -> Callable[[Parameter], Parameter]:
+    "A variation of a declaration: a sentence more, or other limits, or another reason, as in Annotated[Features, but(low=2)]."
+    return lambda parameter: replace(parameter, about=f"{parameter.about} {more}".strip(), **changes)
 
 # %% ../../nbs/core/22_parameters.ipynb #2826ba0c
 @dataclass(frozen=True)
@@ -178,21 +185,39 @@ class Array(Parameter):
         return a
 
 # %% ../../nbs/core/22_parameters.ipynb #93dd88be
-AnyFeatures = Annotated[int, Integer("Features of an example.", 1, 10**8, why="its state has to fit into memory")]
-AnyBudget = Annotated[int, Integer(
-    "Features seen in a round, k' in the papers.", 1, "d", why="there are d = {d} features"
-)]
-Seed = Annotated[Any, Randomness("Source of all random draws; the same seed gives the same run.")]
+Features = Annotated[int, Integer("Features of an example.", 1, 10**8, why="its state has to fit into memory")]
+SeveralFeatures = Annotated[Features, but(low=2, why="with one feature there is nothing to choose")]
+Budget = Annotated[int, Integer("Features bought in a round, k' in the papers.", 1, "d", why="there are d = {d} features")]
+PairBudget = Annotated[Budget, but(
+    low=2, why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features")]
+Sparsity = Annotated[int, Integer("Nonzero weights of the comparator.", 1, "d", why="there are d = {d} features")]
+Top = Annotated[int, Integer(
+    "Favourites among the features bought in a round, k1 in the papers.", 0, "budget - 2", why="Ito et al. 2017, Observation 1: with less "
+    "than two random features some pairs are never seen together")]
+Rounds = Annotated[int, Integer("Number of rounds, one example each.", 1, 10**15)]
+PlannedRounds = Annotated[Rounds, but(
+    "The steps are made for it; the learner may play on.", why="the steps of the theorem depend on the number of rounds")]
+Horizon = Annotated[float, Real("Number of rounds, which may be fractional.", 0)]
+Count = Annotated[int, Integer("A number of rounds, features or draws.", 1, 10**15)]
+SCALES = "products of such limits must be finite numbers"
 Radius = Annotated[float, Real(
-    "Bound on the norm of the weights, in labels per feature. If it is less than the norm of the comparator, the "
-    "regret is linear."
-)]
-XNorm = Annotated[float, Real("Bound on the norm of the features of an example; larger examples are refused.")]
-YMax = Annotated[float, Real("Bound on the magnitude of the labels; larger labels are refused.")]
+    "Bound on the norm of the weights, in labels per feature. If it is less than the norm of the comparator, the regret is linear.",
+    1e-30, 1e30, why=SCALES)]
+RadiusL1 = Annotated[Radius, but("The norm is the l1 norm.")]
+XNorm = Annotated[float, Real("Bound on the norm of the features of an example; larger examples are refused.", 1e-30, 1e30, why=SCALES)]
+XMax = Annotated[float, Real("Bound on the magnitude of each feature; larger ones are refused.", 1e-30, 1e30, why=SCALES)]
+YMax = Annotated[float, Real("Bound on the magnitude of the labels; larger labels are refused.", 1e-30, 1e30, why=SCALES)]
+Noise = Annotated[float, Real("Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SCALES)]
+Positive = Annotated[float, Real("A limit, a length or a rate; positive.")]
+Nonnegative = Annotated[float, Real("A limit or a length; 0 or more.", 0, closed=True)]
 Confidence = Annotated[float, Real("Chance of failure.", 1e-200, 1, why="it is a probability")]
-Rounds = Annotated[int, Integer("Number of rounds.", 1, 10**9)]
-Dimension = Annotated[int, Integer("Number of coordinates.", 1, 10**9)]
-Limit = Annotated[float, Real("Limit on a norm or a magnitude, or 0.", 0, LARGEST, True)]
+Multiplier = Annotated[float, Real("Multiplier of the theorem's step size or rate.", 1e-30, 1e30, why="a step has a positive length")]
+AdaptiveStep = Annotated[float | str, Step(
+    "Multiplier of the theorem's step size. With \"adaptive\" the step follows the estimates seen so far, and only the radius is left to "
+    "declare.", 1e-30, 1e30, why="a step has a positive length")]
+Examples = Annotated[Any, Array("Examples, one a row.", ("T", "d"), -1e30, 1e30)]
+Labels = Annotated[Any, Array("Labels.", ("T",), -1e30, 1e30)]
+Seed = Annotated[Any, Randomness("Source of all random draws; the same seed gives the same run.")]
 
 # %% ../../nbs/core/22_parameters.ipynb #b1e0cbc8
 @cache
@@ -202,12 +227,17 @@ def types_of_arguments(function: Callable) -> dict[str, Any]:
     return inspect.get_annotations(inspect.unwrap(made), eval_str=True)
 
 
+def declaration(hint: Any) -> Parameter | None:
+    "The parameter that a type declares, with its variations; also that of the type or None."
+    first, *changes = [p for t in (hint, *get_args(hint)) for p in getattr(t, "__metadata__", ())] or [None]
+    return reduce(lambda p, change: change(p), changes, first) if isinstance(first, Parameter) else None
+
+
 @cache
 def declared(function: Callable) -> dict[str, Parameter]:
     "The declarations of a function's arguments, or of a class's, by name and in the order of the signature."
-    parts = lambda hint: [p for t in (hint, *get_args(hint)) for p in getattr(t, "__metadata__", ())]  # in X | None too
-    found = {name: [p for p in parts(hint) if isinstance(p, Parameter)] for name, hint in types_of_arguments(function).items()}
-    return {name: those[0] for name, those in found.items() if those}
+    found = {name: declaration(hint) for name, hint in types_of_arguments(function).items()}
+    return {name: parameter for name, parameter in found.items() if parameter}
 
 
 @cache
@@ -256,7 +286,8 @@ def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     signature, out = inspect.signature(function), []
     for name, parameter in declared(function).items():
         if name not in signature.parameters: continue
-        type_ = types_of_arguments(function)[name].__origin__
+        hint = types_of_arguments(function)[name]
+        type_ = next(t for t in (hint, *get_args(hint)) if hasattr(t, "__metadata__")).__origin__
         plain = "" if type_ is Any else getattr(type_, "__name__", str(type_).removesuffix(" | None"))
         default, kind = signature.parameters[name].default, parameter.kind(name) or plain
         shown = "" if default is inspect.Parameter.empty else "optional" if default is None else f"default {default!r}"

@@ -19,23 +19,22 @@ from ..core.designs import Observe, bound_observe_moment, gradient_estimate, pai
 from ..core.frames import check_stream
 from ..core.geometry import truncation_factor
 from ..core.oco import bound_adaptive
-from ..core.parameters import Integer, Radius, Real, XNorm, YMax, validated
-from ..papers.ito2017.algorithm1 import Budget, Features, Rounds, SigmaMax, SigmaMin, Sparsity, Top, check_reach, check_set
+from ..core.parameters import Horizon, Nonnegative, PairBudget, Radius, SeveralFeatures, Top, XNorm, YMax, but
+from ..core.parameters import validated
+from ..papers.ito2017.algorithm1 import Comparator, SigmaMax, SigmaMin, check_set
 from ..papers.ito2017.algorithm1 import check_sizes
 
 # %% auto #0
 __all__ = ['bound_adaptive_seen', 'bound_adaptive_rda', 'moment_ratios', 'bound_adaptive_noise', 'algorithm_1_adaptive']
 
 # %% ../../nbs/own/01_adaptive.ipynb #ada0par1
-FewerThanAll = Annotated[int, Integer("Favourites, k1 in the paper.", 0, "d - 2", why="Ito et al. 2017, Observation 1")]
-AnySigma = Annotated[float, Real("sigma_1, the root of the largest eigenvalue of E x x'.")]
-Noise = Annotated[float, Real("Standard deviation of the noise; the learner does not know it.", 0, LARGEST, True)]
-Limit = Annotated[float, Real("Bound on a norm.", high=1e30)]
+FewerThanAll = Annotated[Top, but(high="d - 2")]
+SigmaOne = Annotated[SigmaMax, but(high=LARGEST, why="")]
 
 # %% ../../nbs/own/01_adaptive.ipynb #8a059232
 @validated
 def bound_adaptive_seen(
-    k: Sparsity, d: Features, top: FewerThanAll, squares: float, sigma_min: SigmaMin, sigma_max: AnySigma, radius: Radius = 1.0
+    k: Comparator, d: SeveralFeatures, top: FewerThanAll, squares: float, sigma_min: SigmaMin, sigma_max: SigmaOne, radius: Radius = 1.0
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(squares) on the regret of `RDA1` with step = "adaptive".
 
@@ -47,7 +46,7 @@ def bound_adaptive_seen(
 # %% ../../nbs/own/01_adaptive.ipynb #4e0d74d0
 @validated
 def bound_adaptive_rda(
-    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: SigmaMin, sigma_max: SigmaMax,
     x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
@@ -55,13 +54,12 @@ def bound_adaptive_rda(
     nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose
     schedule has to be told x_norm and y_max. Ours.
     """
-    check_reach(x_norm, y_max, radius)
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T)
 
 # %% ../../nbs/own/01_adaptive.ipynb #524dacb2
 @validated
-def moment_ratios(d: Features, budget: Budget, top: Top) -> tuple[float, float]:
+def moment_ratios(d: SeveralFeatures, budget: PairBudget, top: Top) -> tuple[float, float]:
     """Constants a, b in E||g||^2 <= ||x||^2 (a (w'x - y)^2 + b sum of (x_j w_j)^2 over the features left to chance).
 
     Returns a, b: 4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if
@@ -73,8 +71,8 @@ def moment_ratios(d: Features, budget: Budget, top: Top) -> tuple[float, float]:
 # %% ../../nbs/own/01_adaptive.ipynb #d14739e6
 @validated
 def bound_adaptive_noise(
-    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, noise: Noise, sigma_min: SigmaMin, sigma_max: SigmaMax,
-    x_norm: Limit = 1.0, radius: Limit = 1.0,
+    k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, noise: Nonnegative, sigma_min: SigmaMin,
+    sigma_max: SigmaMax, x_norm: Radius = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound on the regret of `RDA1` with step = "adaptive" for noise of known size; does not grow with T without noise.
 

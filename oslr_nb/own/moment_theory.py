@@ -14,7 +14,8 @@ import numpy as np
 from ..core.checks import as_array, check_array, check_indices, check_int
 from ..core.checks import check_magnitude, fail
 from ..core.geometry import check_psd
-from ..core.parameters import YMax, Array, Choice, Flag, Integer, Real, validated
+from ..core.parameters import Array, Choice, Confidence, Count, Features, Flag, Integer, RadiusL1, Real, Rounds
+from ..core.parameters import Sparsity, YMax, but, validated
 
 # %% auto #0
 __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_error', 'bound_squared_error',
@@ -94,28 +95,21 @@ def sparse_minima(V: np.ndarray, b: np.ndarray, k: int, B: float) -> np.ndarray:
     return found
 
 # %% ../../nbs/own/04_moment_theory.ipynb #04momenttheo
-Features = Annotated[int, Integer("Number of features.", 1, 10**9)]
-Sparsity = Annotated[int, Integer("Most nonzero weights.", 1, "d", why="weights of d features")]
-Examples = Annotated[int, Integer("Number of examples, or of rounds.", 1, 10**15)]
 Together = Annotated[float, Real(
-    "Least chance, given the past, of two features together (k = 1: of one).",
-    1e-15, 1, why="every pair must be bought together with a known positive chance",
-)]
-Ball = Annotated[float, Real("Radius of the l1 ball of the weights.", 1e-9, 1e9)]
+    "Least chance, given the past, of two features together (k = 1: of one).", 1e-15, 1, why="every pair must be bought together with a "
+    "known positive chance")]
+Ball = Annotated[RadiusL1, but(above=1e-9, high=1e9)]
 Eigenvalue = Annotated[float, Real("A restricted eigenvalue.", 1e-15, 1, why="features are of magnitude at most 1")]
-Failure = Annotated[float | None, Real("Chance of failure; None: a bound on the mean.", 1e-300, 1)]
 Hindsight = Annotated[bool, Flag("Whether the comparator is the best of the rounds that came.")]
 Moments = Annotated[Any, Array("Second moments, symmetric.", ("d", "d"))]
 Means = Annotated[Any, Array("Means of feature times label.", ("d",))]
 Shares = Annotated[Any, Array("Weights of the experts, of sum 1.", ("N",), 0)]
 Guesses = Annotated[Any, Array("Predictions of the experts, in [-Y, Y].", ("N",))]
 Steps = Annotated[int, Integer("Features selected.", 0, 10**9)]
-Fitted = Annotated[int, Integer("Nonzero weights of the comparator.", 1, 10**9)]
 Least = Annotated[float, Real("Smallest eigenvalue of the (estimated) moments on any steps + k - 1 features.")]
 Largest = Annotated[float, Real("Largest diagonal entry of the moments, at least `least`.")]
 Rule = Annotated[str, Choice("Vovk's rule at rate 1/(2 Y^2), or the mean at rate 1/(8 Y^2).", words=("vovk", "mean"))]
 Known = Annotated[bool, Flag("Whether Y was known beforehand.")]
-Experts = Annotated[int, Integer("Number of experts.", 1, 10**15)]
 SetSize = Annotated[int, Integer("Features of the set, a constant one included.", 1, "d")]
 
 # %% ../../nbs/own/04_moment_theory.ipynb #ee5fd700
@@ -154,7 +148,7 @@ def logarithm(d: int, k: int) -> float:
 
 # %% ../../nbs/own/04_moment_theory.ipynb #8d230dc5
 @validated
-def bound_moment_error(n: Examples, d: Features, q: Together, k: Sparsity = 2, delta: Failure = None) -> float:
+def bound_moment_error(n: Rounds, d: Features, q: Together, k: Sparsity = 2, delta: Confidence | None = None) -> float:
     """Upper bound on the largest error of an estimated moment: on its mean, or with chance 1 - delta.
 
     Returns: sqrt(2 L / (q n)) + L / (3 q n); L = ln N, + ln 1/delta, N = d (d + 3) or, for k = 1, 4 d. Upper. Ours.
@@ -164,7 +158,7 @@ def bound_moment_error(n: Examples, d: Features, q: Together, k: Sparsity = 2, d
 
 # %% ../../nbs/own/04_moment_theory.ipynb #c4b449c5
 @validated
-def bound_squared_error(n: Examples, d: Features, q: Together, k: Sparsity = 2) -> float:
+def bound_squared_error(n: Rounds, d: Features, q: Together, k: Sparsity = 2) -> float:
     """Upper bound on the mean square of the largest error of an estimated moment.
 
     Returns: 2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2.
@@ -176,7 +170,7 @@ def bound_squared_error(n: Examples, d: Features, q: Together, k: Sparsity = 2) 
 
 # %% ../../nbs/own/04_moment_theory.ipynb #ace76a14
 @validated
-def bound_moment_excess(n: Examples, d: Features, q: Together, B: Ball, k: Sparsity = 2) -> float:
+def bound_moment_excess(n: Rounds, d: Features, q: Together, B: Ball, k: Sparsity = 2) -> float:
     """Upper bound on the expected excess risk of the moment rule after n independent examples, without any model.
 
     Returns: B (B + 2) `bound_moment_error`. Upper. Ours.
@@ -186,7 +180,7 @@ def bound_moment_excess(n: Examples, d: Features, q: Together, B: Ball, k: Spars
 # %% ../../nbs/own/04_moment_theory.ipynb #09c25f6f
 @validated
 def bound_moment_regret(
-    T: Examples, d: Features, q: Together, B: Ball, k: Sparsity = 2, hindsight: Hindsight = False,
+    T: Rounds, d: Features, q: Together, B: Ball, k: Sparsity = 2, hindsight: Hindsight = False,
 ) -> float:
     """Upper bound on the expected regret of the moment rule for independent examples, without any model.
 
@@ -199,7 +193,7 @@ def bound_moment_regret(
 
 # %% ../../nbs/own/04_moment_theory.ipynb #de6849eb
 @validated
-def bound_forward_selection(steps: Steps, k: Fitted, least: Least, most: Largest) -> float:
+def bound_forward_selection(steps: Steps, k: Count, least: Least, most: Largest) -> float:
     """Upper bound on the share of the objective's gap to a k-sparse comparator that forward selection leaves.
 
     Returns (1 - least / (k most))^steps. Tight for one step. Ours; the argument is the classical one for greedy steps
@@ -210,7 +204,7 @@ def bound_forward_selection(steps: Steps, k: Fitted, least: Least, most: Largest
 
 # %% ../../nbs/own/04_moment_theory.ipynb #f5ac969a
 @validated
-def bound_fast_excess(n: Examples, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
+def bound_fast_excess(n: Rounds, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
     """Upper bound on the expected excess risk of the moment rule under a linear model, whose weights are in the ball.
 
     phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k nonzero entries at most, for example their smallest
@@ -221,7 +215,7 @@ def bound_fast_excess(n: Examples, d: Features, q: Together, B: Ball, k: Sparsit
 
 # %% ../../nbs/own/04_moment_theory.ipynb #5260b8bd
 @validated
-def bound_fast_regret(T: Examples, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
+def bound_fast_regret(T: Rounds, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
     """Upper bound on the expected regret of the moment rule under a linear model with weights in the ball: it grows
     like log T.
 
@@ -291,7 +285,7 @@ def play_experts(P: np.ndarray, y: np.ndarray, Y: float | None, rule: str, faste
 
 # %% ../../nbs/own/04_moment_theory.ipynb #84dd04c2
 @validated
-def bound_aggregate(N: Experts, Y: YMax, rule: Rule = "vovk", known: Known = True) -> float:
+def bound_aggregate(N: Count, Y: YMax, rule: Rule = "vovk", known: Known = True) -> float:
     """Upper bound on the regret of `aggregate` against each expert, for every sequence.
 
     Returns: 2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y was not known. Tight if it was.
@@ -301,7 +295,7 @@ def bound_aggregate(N: Experts, Y: YMax, rule: Rule = "vovk", known: Known = Tru
 
 # %% ../../nbs/own/04_moment_theory.ipynb #2964f8d8
 @validated
-def bound_subset_excess(n: Examples, d: Features, q: Together, B: Ball, p: SetSize, phi: Eigenvalue) -> float:
+def bound_subset_excess(n: Rounds, d: Features, q: Together, B: Ball, p: SetSize, phi: Eigenvalue) -> float:
     """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there,
     in the ball.
 

@@ -20,9 +20,8 @@ from ..core.frames import check_stream
 from ..core.geometry import top_buffer, top_update, truncation_factor
 from ..core.kernels import kernel, record
 from ..core.learner import Learner, Role
-from ..core.parameters import Flag, Integer, Seed, validated
+from ..core.parameters import Flag, PairBudget, Seed, SeveralFeatures, Top, but, validated
 from ..core.registry import register
-from ..papers.ito2017.algorithm1 import OBSERVATION_1, Budget
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']
@@ -126,22 +125,14 @@ def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowme
     return float(endowment + u * cost.min())
 
 # %% ../../nbs/own/02_parameter_free.ipynb #bc5cc6dc
-Features = Annotated[int, Integer(
-    "Features of an example.", 2, 10**8, why="two features are bought besides the favourites"
-)]
-Top = Annotated[int | None, Integer(
-    "Favourites among them (k1); at least as many as the comparator has nonzero weights, for the theorem. "
-    "Default: half of the budget.",
-    0, "budget - 2", why=OBSERVATION_1,
-)]
+HalfTop = Annotated[Top, but("At least as many as the comparator has nonzero weights, for the theorem. Default: half of the budget.")]
 Centre = Annotated[bool, Flag(
-    "Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an "
-    "intercept costs otherwise. The theorem is for False."
-)]
+    "Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an intercept costs otherwise. The "
+    "theorem is for False.")]
 
 
 @validated
-def check_coin_sizes(d: Features, budget: Budget, top: Top = None) -> tuple[int, int, int]:
+def check_coin_sizes(d: SeveralFeatures, budget: PairBudget, top: HalfTop | None = None) -> tuple[int, int, int]:
     "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2; top defaults to half of the budget."
     return d, budget, min((budget + 1) // 2, budget - 2) if top is None else top
 
@@ -410,7 +401,7 @@ class CoinBetting(Learner):
     scale_free = True
 
     @validated
-    def __init__(self, d: Features, budget: Budget, *, top: Top = None, centre: Centre = True, seed: Seed = None):
+    def __init__(self, d: SeveralFeatures, budget: PairBudget, *, top: HalfTop | None = None, centre: Centre = True, seed: Seed = None):
         d, budget, top = check_coin_sizes(d, budget, top)
         self.centre = centre
         super().__init__(d, budget, seed, top=top, centre=self.centre)

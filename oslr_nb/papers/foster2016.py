@@ -23,7 +23,8 @@ from ..core.designs import draw_outside, moment_estimate
 from ..core.experts import second_order_factor
 from ..core.kernels import kernel, record
 from ..core.learner import Learner, Role
-from ..core.parameters import Array, Choice, Integer, Real, Seed, validated
+from ..core.parameters import Budget, Choice, Examples, Features, Horizon, Integer, Labels, Multiplier
+from ..core.parameters import PlannedRounds, Positive, Radius, Seed, Sparsity, XNorm, YMax, but, validated
 from ..core.problems import Table, correlated_table, signs
 from ..core.registry import register
 
@@ -104,56 +105,20 @@ class Constants:
 # %% ../../nbs/papers/foster2016.ipynb #ead74d67
 RATES = ("printed", "corrected", "retuned")
 LARGEST_SCALE, LARGEST_STEP = 1e20, 1e9  # of x_norm, y_max, radius and their inverses; of the multipliers
-Features = Annotated[int, Integer(
-    "Number of features.", 3, 10**9, why="k >= 1 features to predict with and two to learn from"
-)]
-Sparsity = Annotated[int, Integer(
-    "Features of a subset, sparsity of the comparator.",
-    1, "d - 2", why="Foster et al. 2016, theorem 1: k' >= k + 2, and there are d features",
-)]
-Budget = Annotated[int, Integer(
-    "Features that may be bought each round (k' in the paper).",
-    "k + 2", "d",
-    why="Foster et al. 2016, theorem 1: with less than two random features no pair outside the subset would "
-    "ever be seen",
-)]
-Rounds = Annotated[int, Integer(
-    "Rounds that the rates are made for; the learner may play on.",
-    1, 10**18, why="the rates of theorem 1 are made for a known number of rounds",
-)]
-Time = Annotated[float, Real("Number of rounds.", 0, 1e100)]
-Multiplier = Annotated[float, Real(
-    "Multiplier of both rates.", 0, LARGEST_STEP, why="the rates of Foster et al. 2016, theorem 1, are positive"
-)]
-HedgeMultiplier = Annotated[float, Real(
-    "Further multiplier of the Hedge rate.",
-    0, LARGEST_STEP, why="the rates of Foster et al. 2016, theorem 1, are positive",
-)]
-DIVIDED = "the rates of Foster et al. 2016, theorem 1, divide by it"
-Ball = Annotated[float, Real(
-    "Bound on the norm of the weights, label per feature.", 1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED
-)]
-Size = Annotated[float, Real(
-    "Bound on the Euclidean norm of the features; the rates are made for it, and larger ones are refused.",
-    1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED,
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused.", 1 / LARGEST_SCALE, LARGEST_SCALE, why=DIVIDED
-)]
+ThreeFeatures = Annotated[Features, but(low=3, high=10**9, why="k >= 1 features to predict with and two to learn from")]
+Subset = Annotated[Sparsity, but(
+    "It is the size of the subsets.", high="d - 2", why="Foster et al. 2016, theorem 1: k' >= k + 2, and there are d features")]
+TwoMore = Annotated[Budget, but(
+    low="k + 2", why="Foster et al. 2016, theorem 1: with less than two random features no pair outside the subset would ever be seen")]
+StepOfBoth = Annotated[Multiplier, but("It multiplies both rates.", high=1e9)]
+HedgeStep = Annotated[Multiplier, but("It multiplies the Hedge rate alone, besides `step`.", high=1e9)]
 Rates = Annotated[str, Choice(
-    "Those of Algorithm 1 (printed); with sqrt(k ln d) for sqrt(ln d) in the Hedge rate (corrected); from second "
-    "moments (retuned), with a smaller bound.",
-    words=RATES,
-)]
+    "Those of Algorithm 1 (printed); with sqrt(k ln d) for sqrt(ln d) in the Hedge rate (corrected); from second moments (retuned), with a "
+    "smaller bound.", words=RATES)]
 Memory = Annotated[int, Integer(
     "Bytes that may be used; C(d, k) (20 k + 41) are needed, for d > 64 C(d, k) (24 k + 33).",
-    1, 2**37, why="the subsets are numbered in 32 bits",
-)]
-Rows = Annotated[Any, Array("Features; their norms are at most 1 in the theorem.", ("T", "d"), -1e20, 1e20)]
-Labels = Annotated[Any, Array("Labels.", ("T",), -1e20, 1e20)]
-Subset = Annotated[int, Integer("Features of a subset.", 1, "d")]
+    1, 2**37, why="the subsets are numbered in 32 bits")]
 Random = Annotated[int, Integer("Random features a round.", 2, "d")]
-Scale = Annotated[float, Real("A rate, or the radius of the ball.", 1 / LARGEST_SCALE, LARGEST_SCALE)]
 
 # %% ../../nbs/papers/foster2016.ipynb #c4ec0101
 def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarray]:
@@ -166,8 +131,8 @@ def check_choice(choice: Any, count: int, d: int, r: int) -> tuple[int, np.ndarr
 # %% ../../nbs/papers/foster2016.ipynb #bef6af50
 @validated
 def textbook_fkk(
-    X: Rows, y: Labels, k: Subset, r: Random, eta_hedge: Scale, eta_step: Scale,
-    choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: Scale = 1.0,
+    X: Examples, y: Labels, k: Sparsity, r: Random, eta_hedge: Positive, eta_step: Positive,
+    choose: Callable[[int, np.ndarray], tuple[int, Any]], radius: Positive = 1.0,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Foster et al. 2016 in plain numpy, line for line; the reference for `FKK`.
 
@@ -209,8 +174,8 @@ def fkk_rates(known: Constants, T: float, rates: str) -> tuple[float, float]:
 # %% ../../nbs/papers/foster2016.ipynb #d886e550
 @validated
 def bound_fkk(
-    d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "corrected", step: Multiplier = 1.0,
-    hedge_step: HedgeMultiplier = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, radius: Ball = 1.0,
+    d: ThreeFeatures, budget: TwoMore, k: Subset, T: Horizon, rates: Rates = "corrected", step: StepOfBoth = 1.0,
+    hedge_step: HedgeStep = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
@@ -227,7 +192,7 @@ def bound_fkk(
 # %% ../../nbs/papers/foster2016.ipynb #f066db53
 @validated
 def bound_retuned(
-    d: Features, budget: Budget, k: Sparsity, T: Time, x_norm: Size = 1.0, y_max: Label = 1.0, radius: Ball = 1.0
+    d: ThreeFeatures, budget: TwoMore, k: Subset, T: Horizon, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0
 ) -> float:
     """Bound the expected regret of `FKK` with ``rates="retuned"`` from above, in closed form.
 
@@ -569,9 +534,9 @@ class FKK(Learner):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, k: Sparsity, T: Rounds, rates: Rates = "corrected",
-        step: Multiplier = 1.0, hedge_step: HedgeMultiplier = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0,
-        y_max: Label = 1.0, memory: Memory = 2**31, seed: Seed = None,
+        self, d: ThreeFeatures, budget: TwoMore, *, k: Subset, T: PlannedRounds, rates: Rates = "corrected",
+        step: StepOfBoth = 1.0, hedge_step: HedgeStep = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, memory: Memory = 2**31, seed: Seed = None,
     ):
         known = Constants(d, budget, k, x_norm, y_max, radius)
         (hedging, descent), (p, q) = fkk_rates(known, T, rates), known.chances
@@ -624,8 +589,8 @@ def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
 # %% ../../nbs/papers/foster2016.ipynb #f0a10021
 @validated
 def bound_fkk_below(
-    d: Features, budget: Budget, k: Sparsity, T: Time, rates: Rates = "printed", step: Multiplier = 1.0,
-    hedge_step: HedgeMultiplier = 1.0,
+    d: ThreeFeatures, budget: TwoMore, k: Subset, T: Horizon, rates: Rates = "printed", step: StepOfBoth = 1.0,
+    hedge_step: HedgeStep = 1.0,
 ) -> float:
     """Bound the expected regret of `FKK` from below, on a stream of independent signs.
 

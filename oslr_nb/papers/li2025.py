@@ -20,7 +20,8 @@ from ..core.designs import draw_outside
 from ..core.geometry import top_k
 from ..core.kernels import kernel
 from ..core.learner import Learner, Role
-from ..core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
+from ..core.parameters import Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter, Positive
+from ..core.parameters import RadiusL1, Real, Rounds, Seed, Sparsity, XMax, but, validated
 from ..core.registry import Constants, register
 from ..core.sparse.dantzig_selector import dantzig_path
 
@@ -73,40 +74,23 @@ def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tu
     return G, c
 
 # %% ../../nbs/papers/li2025.ipynb #li2025par
-SETS = "it sets the threshold of the programme"
-Features = Annotated[int, Integer("Number of features.", 3, 20_000, why="it keeps d x d sums")]
-Budget = Annotated[int, Integer(
-    "k' = k, features bought a round and weights of the support.",
-    3, "d", why="pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)",
-)]
-WholeBudget = Annotated[int, Parameter(
-    "k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d."
-)]
-Sparsity = Annotated[int, Integer("Number of weights that are committed.", 1, "d", why="there are d = {d} features")]
-Noise = Annotated[float, Real("Standard deviation of the noise, or a bound on it.", 1e-30, 1e30, why=SETS)]
-Ball = Annotated[float, Real(
-    "B, with ||w*||_1 <= B, label per feature; solutions of the programme are kept within it.", 1e-30, 1e30, why=SETS
-)]
-Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
-Compatible = Annotated[float | None, Real(
+ThreeFeatures = Annotated[Features, but(low=3, high=20_000, why="it keeps d x d sums")]
+BudgetAsSupport = Annotated[Budget, but(
+    "It is also the number of weights of the support.", low=3, why="pairs of features have to be seen beside the first draw (Li et al. "
+    "2025, DS-OSLRC)")]
+WholeBudget = Annotated[int, Parameter("k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d.")]
+Compatible = Annotated[float, Real(
     "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
-    1e-6, 1, why="a compatibility constant",
-)]
-Constant = Annotated[float, Real("Multiplies the threshold; 1 is the theorem's.", 1e-30, 1e30, why=SETS)]
+    1e-6, 1, why="a compatibility constant")]
+Constant = Annotated[float, Real("Multiplies the threshold of the programme; 1 is the theorem's.", 1e-30, 1e30)]
 Solve = Annotated[str, Choice(
-    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.",
-    words=("every", "powers"),
-)]
-Explored = Annotated[int, Integer("A number of rounds, or the number of a round.", 1, 10**18)]
-Spread = Annotated[float, Real("Standard deviation of the noise, in units of the label.", 0, 1e30, True)]
-Smallest = Annotated[float, Real("Smallest magnitude of the nonzero weights of w*.")]
-Reach = Annotated[float, Real("radius x_max, the largest |<w*, x>|.")]
+    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.", words=("every", "powers"))]
 
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
 @validated
 def li_errors(
-    s: Explored, d: Features, budget: int, k: Sparsity | None = None, sigma: Spread = 1.0, radius: Ball = 1.0,
-    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = None,
+    s: Rounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = None,
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
 
@@ -162,7 +146,7 @@ def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) 
 
 # %% ../../nbs/papers/li2025.ipynb #937100f2
 @validated
-def label_margin(t: Explored, reach: Reach, sigma: Spread, delta: Confidence) -> float:
+def label_margin(t: Rounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
 
     Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
@@ -194,7 +178,7 @@ def newton_step(
 # %% ../../nbs/papers/li2025.ipynb #493bfd40
 @validated
 def textbook_ds_oslrc(
-    X: Any, y: Any, sets: Any, radii: Any, radius: Ball = 1.0, sigma: Spread = 1.0, x_max: Largest = 1.0,
+    X: Any, y: Any, sets: Any, radii: Any, radius: RadiusL1 = 1.0, sigma: Nonnegative = 1.0, x_max: XMax = 1.0,
     delta: Confidence = 0.05, solve: Solve = "every",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
@@ -245,7 +229,7 @@ def _check_textbook(X: Any, y: Any, sets: Any, radii: Any, rounds: Any) -> tuple
 # %% ../../nbs/papers/li2025.ipynb #9db0b52e
 @validated
 def textbook_ds_poslrc(
-    X: Any, y: Any, sets: Any, k: int, radii: Any, radius: Ball = 1.0, solve: Solve = "powers"
+    X: Any, y: Any, sets: Any, k: int, radii: Any, radius: RadiusL1 = 1.0, solve: Solve = "powers"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-POSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSPOSLRC`.
 
@@ -270,8 +254,8 @@ def textbook_ds_poslrc(
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
 @validated
 def rounds_to_support(
-    d: Features, budget: Budget, w_min: Smallest, sigma: Spread = 1.0, radius: Ball = 1.0, x_max: Largest = 1.0,
-    delta: Confidence = 0.05, phi: Compatible = 1.0,
+    d: ThreeFeatures, budget: BudgetAsSupport, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0, x_max: XMax = 1.0,
+    delta: Confidence = 0.05, phi: Compatible | None = 1.0,
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
@@ -291,8 +275,8 @@ def rounds_to_support(
 
 @validated
 def bound_ds_oslrc(
-    d: Features, budget: Budget, T: Explored, w_min: Smallest, sigma: Spread = 1.0, radius: Ball = 1.0,
-    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = 1.0,
+    d: ThreeFeatures, budget: BudgetAsSupport, T: Rounds, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
@@ -309,8 +293,8 @@ def bound_ds_oslrc(
 
 @validated
 def bound_ds_poslrc(
-    d: Features, budget: WholeBudget, k: Sparsity, T: Explored, sigma: Spread = 1.0, radius: Ball = 1.0,
-    x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = 1.0,
+    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: Rounds, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.
 
@@ -580,8 +564,8 @@ class DSOSLRC(DantzigSampling):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, sigma: Noise = 1.0, radius: Ball = 1.0, x_max: Largest = 1.0,
-        delta: Confidence = 0.05, phi: Compatible = None, C: Constant = 1.0, solve: Solve = "every", seed: Seed = None,
+        self, d: ThreeFeatures, budget: BudgetAsSupport, *, sigma: Noise = 1.0, radius: RadiusL1 = 1.0, x_max: XMax = 1.0,
+        delta: Confidence = 0.05, phi: Compatible | None = None, C: Constant = 1.0, solve: Solve = "every", seed: Seed = None,
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}
         self._set_up(d, budget, None, seed, solve, kw)
@@ -639,8 +623,8 @@ class DSPOSLRC(DantzigSampling):
 
     @validated
     def __init__(
-        self, d: Features, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: Ball = 1.0,
-        x_max: Largest = 1.0, delta: Confidence = 0.05, phi: Compatible = None, C: Constant = 1.0,
+        self, d: ThreeFeatures, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: RadiusL1 = 1.0,
+        x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = None, C: Constant = 1.0,
         solve: Solve = "powers", seed: Seed = None,
     ):
         kw = {"sigma": sigma, "radius": radius, "x_max": x_max, "delta": delta, "phi": phi, "C": C}

@@ -19,40 +19,22 @@ from ...core.compiled import generator_words, uniform
 from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.kernels import kernel
-from ...core.parameters import Array, Choice, Flag, Integer, Real, validated
+from ...core.parameters import Choice, Confidence, Count, Examples, Flag, Labels, PairBudget, PlannedRounds
+from ...core.parameters import RadiusL1, Real, SeveralFeatures, XMax, XNorm, YMax, but, validated
 
 # %% auto #0
 __all__ = ['gradient_moment', 'gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer']
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #02aerpar
 HALVES = "Algorithm 2 draws k/2 attributes for x and k/2 for <w,x>"
-NEEDED = "Theorem 2 needs it"
-Features = Annotated[int, Integer("Number of attributes.", 2, 10**15, why=HALVES)]
-Budget = Annotated[int, Integer(
-    "Attributes bought of an example (k), even; at most, as one drawn twice is bought once.",
-    2, "d", why=HALVES + "; there are d = {d}",
-)]
-Examples = Annotated[int, Integer(
-    "Number of examples (m of Theorem 2); it sets lambda. The learner may go on beyond T.",
-    2, 10**12, why="the lambda of Theorem 2 depends on the number of examples m",
-)]
-Ball = Annotated[float, Real("B: ||w||_1 <= B, in label per attribute.", 1e-30, 1e30, why=NEEDED)]
-SmallBall = Annotated[float | None, Real(
-    "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why=NEEDED
-)]
+EvenBudget = Annotated[PairBudget, but("It is even; an attribute drawn twice is bought once.", why=HALVES + "; there are d = {d}")]
+ExamplesOfAER = Annotated[PlannedRounds, but("It is m of Theorem 2.", low=2, high=10**12)]
+SmallBall = Annotated[float, Real(
+    "B_2, a bound on ||w*||_2 that sets lambda; at most radius. Default: radius.", 1e-30, 1e30, why="Theorem 2 needs it")]
 Strength = Annotated[float, Real(
-    "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.",
-    1e-30, 1e30, why=NEEDED,
-)]
-Largest = Annotated[float, Real("Bound on the size of attributes; larger ones are refused.", 1e-30, 1e30, why=NEEDED)]
-Label = Annotated[float, Real("Bound on the size of labels; larger ones are refused.", 1e-30, 1e30, why=NEEDED)]
-Rows = Annotated[Any, Array("Examples, one a round.", ("m", "d"), -1e30, 1e30)]
-Labels = Annotated[Any, Array("Labels.", ("m",), -1e30, 1e30)]
-Count = Annotated[int, Integer("A number of attributes of a group, or of examples.", 1, 10**15)]
-Length = Annotated[float | None, Real("Bound on ||x||_2; given, the mean alone is bounded.", 1e-30, 1e30, why=NEEDED)]
+    "Strength of the regulariser, in squared attributes. Default: the printed one, `aer_lambda`.", 1e-30, 1e30, why="Theorem 2 needs it")]
 Proved = Annotated[bool, Flag("The lambda that minimises the bound (i), in place of the printed one, with scales.")]
 Average = Annotated[str, Choice("That of w_2, ..., w_{m+1}, or of w_1, ..., w_m.", words=("printed", "proved"))]
-Failure = Annotated[float | None, Real("Chance of failure; None: of the mean.", 1e-200, 1, why="it is a probability")]
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5b6ab4c0
 @validated
@@ -77,7 +59,7 @@ def comparator_norm(budget: int, radius: float, radius_2: float | None) -> float
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #12597a4a
 @validated
 def gradient_bound(
-    d: Features, budget: Budget, radius: Ball = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, x_norm: Length = None
+    d: SeveralFeatures, budget: EvenBudget, radius: RadiusL1 = 1.0, x_max: XMax = 1.0, y_max: YMax = 1.0, x_norm: XNorm | None = None
 ) -> float:
     """G^2, an attained bound on ||z||^2 of AER's gradient estimate: Equation 3 (eq-aer-G).
 
@@ -91,7 +73,7 @@ def gradient_bound(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #185110c2
 @validated
 def aer_textbook(
-    X: Rows, y: Labels, k: Budget, lam: Strength, B: Ball, rng: np.random.Generator
+    X: Examples, y: Labels, k: EvenBudget, lam: Strength, B: RadiusL1, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """AER in numpy, line for line (Algorithm 2 of Cesa-Bianchi et al. 2010); draws by inverse distribution functions.
 
@@ -118,7 +100,7 @@ def aer_textbook(
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #4e4250b8
 @validated
-def aer_log_factor(T: Examples) -> float:
+def aer_log_factor(T: ExamplesOfAER) -> float:
     """h_T = 1 + sum of 1/t for t < T, at most 2 + ln T; from T = 1001 on a bound a little above it.
 
     It stands in Equation 5 (eq-aer-h). Source: Cesa-Bianchi et al. 2010.
@@ -130,8 +112,8 @@ def aer_log_factor(T: Examples) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #376e6217
 @validated
 def aer_lambda(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, x_max: Largest = 1.0,
-    y_max: Label = 1.0, proved: Proved = False,
+    d: SeveralFeatures, budget: EvenBudget, T: ExamplesOfAER, radius: RadiusL1 = 1.0, radius_2: SmallBall | None = None, x_max: XMax = 1.0,
+    y_max: YMax = 1.0, proved: Proved = False,
 ) -> float:
     """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one by Theorem CB 1 (thm-aer).
 
@@ -143,9 +125,9 @@ def aer_lambda(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #7f8870dc
 @validated
 def bound_aer(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None, lam: Strength | None = None,
-    x_max: Largest = 1.0, y_max: Label = 1.0, output: Average = "printed", x_norm: Length = None,
-    delta: Failure = None,
+    d: SeveralFeatures, budget: EvenBudget, T: ExamplesOfAER, radius: RadiusL1 = 1.0, radius_2: SmallBall | None = None,
+    lam: Strength | None = None, x_max: XMax = 1.0, y_max: YMax = 1.0, output: Average = "printed", x_norm: XNorm | None = None,
+    delta: Confidence | None = None,
 ) -> float:
     """Upper bound on the excess of AER over any u with ||u||_1 <= radius, ||u||_2 <= radius_2: Theorem CB 1 (thm-aer).
 

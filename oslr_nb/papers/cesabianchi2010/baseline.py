@@ -15,14 +15,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_exact, check_indices, check_int, fail
-from ...core.parameters import Choice, Confidence, Flag, Integer, Real, validated
+from ...core.checks import check_exact, check_indices, check_int, fail
+from ...core.parameters import Choice, Confidence, Count, Flag, Integer, PairBudget, Radius, SeveralFeatures, XMax
+from ...core.parameters import YMax, but, validated
 
 # %% auto #0
 __all__ = ['set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'deviations', 'bound_baseline']
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #c4ec0105
-Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
 Wrong = Annotated[bool, Flag("For controls: products weighted by (d/k)^2, as if attributes were seen independently.")]
 
 
@@ -96,25 +96,14 @@ INEQUALITIES = ("bernstein", "hoeffding")  # the two forms of the bound; the sec
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #feb084d6
 BASELINE_ESTIMATORS = ("pairs", "distinct")
 PAPER = "Cesa-Bianchi et al. 2010, Algorithm 1"
-SCALE = "a positive scale: Cesa-Bianchi et al. 2010, Theorem 1"
-Features = Annotated[int, Integer("Number of attributes.", 2, 10**15, why=PAPER + ", estimates products of two")]
-Budget = Annotated[int, Integer(
-    "Attributes bought of an example (k); even for pairs, which buy fewer when indices repeat.",
-    2, "d", why=PAPER + ", looks at pairs; there are d = {d} attributes",
-)]
-Ball = Annotated[float, Real(
-    "B, in label per attribute. With order 1 and a radius thousands of times as large as the data can use, the "
-    "solver may end short of the minimum: see `solve_baseline`.",
-    1e-70, LARGEST, why=SCALE,
-)]
+BudgetOfPairs = Annotated[PairBudget, but("It is even for pairs, which buy fewer when indices repeat.")]
+BallOfOrder = Annotated[Radius, but(
+    "The norm is that of `order`. With order 1 and a radius thousands of times as large as the data can use, the solver may end short of "
+    "the minimum: see `solve_baseline`.")]
 Order = Annotated[int, Integer("The norm of the ball, p in equation (1): 1 for the Lasso, 2 for ridge.", 1, 2)]
 Estimator = Annotated[str, Choice(
-    "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance.",
-    words=BASELINE_ESTIMATORS,
-)]
+    "pairs, as printed, or distinct: k distinct attributes, all their products (ours), with smaller variance.", words=BASELINE_ESTIMATORS)]
 Inequality = Annotated[str, Choice("The inequality used; hoeffding has the printed order.", words=INEQUALITIES)]
-Largest = Annotated[float, Real("Bound on the size of attributes; larger ones are refused.", 1e-70, LARGEST, why=SCALE)]
-Label = Annotated[float, Real("Bound on the size of labels; larger ones are refused.", 1e-70, LARGEST, why=SCALE)]
 
 
 def check_pair_budget(budget: int, estimator: str) -> None:
@@ -124,7 +113,7 @@ def check_pair_budget(budget: int, estimator: str) -> None:
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #d31fc778
 @validated
-def moment_factors(d: Features, k: Budget, estimator: Estimator = "pairs") -> dict[str, Fraction]:
+def moment_factors(d: SeveralFeatures, k: BudgetOfPairs, estimator: Estimator = "pairs") -> dict[str, Fraction]:
     """Second moments and largest sizes of the two estimates, in units of the attributes.
 
     They are those of Lemma CA 1 (lem-base-pairs) and of Equation 5 (eq-base-distinct). Returns a dict, diagonal: E
@@ -162,7 +151,7 @@ def bernstein(level: float, m: int, second: float, size: float) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffc
 @validated
 def deviations(
-    d: Features, budget: Budget, m: Count, delta: Confidence = 0.05, x_max: Largest = 1.0, y_max: Label = 1.0,
+    d: SeveralFeatures, budget: BudgetOfPairs, m: Count, delta: Confidence = 0.05, x_max: XMax = 1.0, y_max: YMax = 1.0,
     inequality: Inequality = "bernstein", estimator: Estimator = "pairs",
 ) -> tuple[float, float]:
     """Delta_A and Delta_v of Lemma CA 3 (lem-base-entries): how far averages may be from the truth, all entries at
@@ -181,8 +170,8 @@ def deviations(
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #85bc722e
 @validated
 def bound_baseline(
-    d: Features, budget: Budget, m: Count, delta: Confidence = 0.05, radius: Ball = 1.0, x_max: Largest = 1.0,
-    y_max: Label = 1.0, inequality: Inequality = "bernstein", estimator: Estimator = "pairs", order: Order = 1,
+    d: SeveralFeatures, budget: BudgetOfPairs, m: Count, delta: Confidence = 0.05, radius: BallOfOrder = 1.0, x_max: XMax = 1.0,
+    y_max: YMax = 1.0, inequality: Inequality = "bernstein", estimator: Estimator = "pairs", order: Order = 1,
 ) -> float:
     """Upper bound on the excess of Baseline's exact minimiser after m examples: 2 (B^2 Delta_A + B Delta_v).
 

@@ -18,11 +18,12 @@ from ...core.compiled import entry, find_in_sums, uniform
 from ...core.designs import draw_outside
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role, roles
-from ...core.parameters import Choice, Flag, Real, Seed, validated
+from ...core.parameters import Choice, Flag, Multiplier, RadiusL1, Real, Seed, SeveralFeatures, XMax, YMax
+from ...core.parameters import validated
 from ...core.registry import register
 from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
 from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
-from .aer import Ball, Budget, Examples, Features, Label, Largest, SmallBall, Strength
+from .aer import EvenBudget, ExamplesOfAER, SmallBall, Strength
 from .aer import aer_lambda, bound_aer, comparator_norm
 
 # %% auto #0
@@ -210,23 +211,13 @@ def aer_score(X: tuple, row: int, plan: Plan, state: AERArrays) -> float:
     return aer_whole(X, row, ball_of(state), state.out, state.mean, state.info, plan)
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #06compiledae
-Multiplier = Annotated[float, Real(
-    "Multiplier of the theorem's step sizes: lam / step is used.",
-    1e-30, 1e30, why="it multiplies the theorem's steps",
-)]
 Output = Annotated[str, Choice(
-    "The average of w_2, ..., w_{m+1} (printed), that of w_1, ..., w_m, which is bounded (proved), or the last "
-    "weights.",
-    words=AER_OUTPUTS,
-)]
-Centre = Annotated[bool, Flag(
-    "Subtract running means, learnt from the purchases (ours); x_max and y_max then count twice in lambda."
-)]
+    "The average of w_2, ..., w_{m+1} (printed), that of w_1, ..., w_m, which is bounded (proved), or the last weights.",
+    words=AER_OUTPUTS)]
+Centre = Annotated[bool, Flag("Subtract running means, learnt from the purchases (ours); x_max and y_max then count twice in lambda.")]
 Calibrate = Annotated[float, Real(
-    "Share of the T rounds, ten at least, kept to estimate the scale of the output (ours), applied after round T. "
-    "The scale is any real number, so that `coef_` may leave the ball.",
-    0, 1, True, why="a share of the T rounds",
-)]
+    "Share of the T rounds, ten at least, kept to estimate the scale of the output (ours), applied after round T. The scale is any real "
+    "number, so that `coef_` may leave the ball.", 0, 1, True, why="a share of the T rounds")]
 
 # %% ../../../nbs/papers/cesabianchi2010/06_compiled_aer.ipynb #03c68071
 def aer_strength(m: int, p: dict[str, Any]) -> float:
@@ -307,9 +298,9 @@ class AER(AERState):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: Examples, radius: Ball = 1.0, radius_2: SmallBall = None,
+        self, d: SeveralFeatures, budget: EvenBudget, *, T: ExamplesOfAER, radius: RadiusL1 = 1.0, radius_2: SmallBall | None = None,
         lam: Strength | None = None, step: Multiplier = 1.0, output: Output = "printed", centre: Centre = False,
-        calibrate: Calibrate = 0.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        calibrate: Calibrate = 0.0, x_max: XMax = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         radius_2 = comparator_norm(budget, radius, radius_2)
         reserved = math.ceil(calibrate * T - 1e-9)

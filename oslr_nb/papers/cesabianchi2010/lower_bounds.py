@@ -14,20 +14,16 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...core.checks import check_rng, fail
-from ...core.parameters import Flag, Integer, Real, validated
+from ...core.parameters import Budget, Count, Flag, Real, SeveralFeatures, validated
 
 # %% auto #0
 __all__ = ['hidden_attribute', 'look_information', 'bound_examples']
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #03lowerbound
-Count = Annotated[int, Integer("A number of attributes or of examples.", 1, 10**15)]
 Accuracy = Annotated[float, Real("Accuracy, in squared labels.", 0, 0.25, why="1/2 + sqrt(eps) is a probability")]
 Level = Annotated[float, Real(
-    "Accuracy in question, below 1/4, where a look would be certain and its information infinite.",
-    1e-100, math.nextafter(0.25, 0), why="1/2 + sqrt(eps) is a probability below 1",
-)]
-Hiding = Annotated[int, Integer("Number of attributes.", 2, 10**15, why="with one attribute nothing is hidden")]
-Budget = Annotated[int, Integer("Attributes seen of an example.", 1, "d", why="there are d = {d} attributes")]
+    "Accuracy in question, below 1/4, where a look would be certain and its information infinite.", 1e-100, math.nextafter(0.25, 0),
+    why="1/2 + sqrt(eps) is a probability below 1")]
 Stopped = Annotated[bool, Flag("On the mean number, for learners that decide when to stop (part (ii)); else part (i).")]
 Journal = Annotated[bool, Flag("The journal's 1/2 floor(d / (96 eps)) attributes, by the budget; d >= 4, eps < 1/16.")]
 
@@ -92,7 +88,7 @@ def divergence_area(a: float, s: float) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 @validated
-def bound_examples(d: Hiding, budget: Budget, eps: Level, stopped: Stopped = False, printed: Journal = False) -> float:
+def bound_examples(d: SeveralFeatures, budget: Budget, eps: Level, stopped: Stopped = False, printed: Journal = False) -> float:
     """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3 of the paper).
 
     It is that of Theorem CC 1 (thm-lb-examples). Source: Cesa-Bianchi et al. 2010.

@@ -13,12 +13,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from ...core.checks import check_int, check_real, fail
-from ...core.parameters import Integer, Real, validated
+from ...core.parameters import Count, RadiusL1, validated
 
 # %% auto #0
 __all__ = ['Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor', 'hard_chances']
@@ -129,13 +129,11 @@ def sign_law(w: Any, chances: Any = None) -> list[tuple[tuple, Fraction, Fractio
             for x in itertools.product((1, -1), repeat=d)]
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #04prediction
-Count = Annotated[int, Integer("A number of attributes.", 1, 10**15)]
-CountOrNone = Annotated[int | None, Integer("Number of attributes; None: the supremum over all, K = k.", 1, 10**15)]
-Ball = Annotated[float, Real("||w*||_1 of the best weights.", 1e-100, 1e100)]
+#| exporti
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #952918cd
 @validated
-def test_time_floor(budget: Count, d: CountOrNone = None, radius: Ball = 1.0) -> float:
+def test_time_floor(budget: Count, d: Count | None = None, radius: RadiusL1 = 1.0) -> float:
     """Largest risk of the best predictor with `budget` attributes at test time, over all laws (Theorem CD 2
     (thm-lb-minimax)).
 

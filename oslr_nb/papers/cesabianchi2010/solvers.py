@@ -21,9 +21,10 @@ from ...core.designs import draw_outside
 from ...core.geometry import proj_l1
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
-from ...core.parameters import Array, Choice, Confidence, Integer, Real, Seed, validated
+from ...core.parameters import Array, Choice, Confidence, Count, Examples, Integer, Labels, Real, Seed
+from ...core.parameters import SeveralFeatures, XMax, YMax, validated
 from ...core.registry import register
-from .baseline import Ball, Budget, Count, Estimator, Features, Inequality, Label, Largest, Order
+from .baseline import BallOfOrder, BudgetOfPairs, Estimator, Inequality, Order
 from .baseline import bound_baseline, check_pair_budget, deviations
 
 # %% auto #0
@@ -34,27 +35,20 @@ __all__ = ['bound_clipped', 'lasso_in_ball', 'ridge_in_ball', 'solve_baseline', 
 BASELINE_FORMS = ("clipped", "indefinite")  # what Baseline minimises: a convex form, or the printed one
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #05solverspar
-Rows = Annotated[Any, Array("Examples.", ("m", "d"))]
-Labels = Annotated[Any, Array("Labels.", ("m",))]
 Radii = Annotated[Any, Array("Radii B of the ball, in label per attribute.", ("n",), 1e-70, closed=False)]
-Removed = Annotated[float | None, Real("-lambda_min of the averaged matrix; None: at most d Delta_A.", -1e200, 1e200)]
+Removed = Annotated[float, Real("-lambda_min of the averaged matrix; None: at most d Delta_A.", -1e200, 1e200)]
 Norm = Annotated[float, Real("||u||_2 of the comparator, in label per attribute.", 0, 1e50, True, why="it is a norm")]
 Form = Annotated[str, Choice(
-    "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; "
-    "a global minimiser for order 2, descent from 0 for order 1.",
-    words=BASELINE_FORMS,
-)]
+    "clipped: negative eigenvalues of the averaged matrix are set to 0, a convex problem. indefinite: as printed; a global minimiser for "
+    "order 2, descent from 0 for order 1.", words=BASELINE_FORMS)]
 Memory = Annotated[int, Integer(
-    "Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few "
-    "times that.",
-    1,
-)]
+    "Bytes that the d x d matrix and the copy that `simulate` makes of it may take, 16 d^2; a solve takes a few times that.", 1)]
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #f99d8052
 @validated
 def bound_clipped(
-    d: Features, budget: Budget, m: Count, w_norm: Norm, removed: Removed = None, delta: Confidence = 0.05,
-    radius: Ball = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, inequality: Inequality = "bernstein",
+    d: SeveralFeatures, budget: BudgetOfPairs, m: Count, w_norm: Norm, removed: Removed | None = None, delta: Confidence = 0.05,
+    radius: BallOfOrder = 1.0, x_max: XMax = 1.0, y_max: YMax = 1.0, inequality: Inequality = "bernstein",
     estimator: Estimator = "pairs", order: Order = 1,
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu, nu = max(0,
@@ -261,7 +255,7 @@ def largest_deviation(
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #68fba8d5
 @validated
-def lasso_in_ball(X: Rows, y: Labels, radii: Radii) -> np.ndarray:
+def lasso_in_ball(X: Examples, y: Labels, radii: Radii) -> np.ndarray:
     """Lasso in the constraint form (CSS 1): minimisers (n, d) of mean (w'x - y)^2 over ||w||_1 <= B, all attributes
     seen.
 
@@ -271,7 +265,7 @@ def lasso_in_ball(X: Rows, y: Labels, radii: Radii) -> np.ndarray:
 
 
 @validated
-def ridge_in_ball(X: Rows, y: Labels, radii: Radii) -> np.ndarray:
+def ridge_in_ball(X: Examples, y: Labels, radii: Radii) -> np.ndarray:
     "Ridge regression in the constraint form (CSS 1): as `lasso_in_ball`, over ||w||_2 <= B (Cesa-Bianchi et al. 2010)."
     eigen, v = np.linalg.eigh(X.T @ X / len(y)), 2 * (X.T @ y) / len(y)
     return np.array([minimise_l2(None, v, B, eigen) for B in radii])
@@ -383,7 +377,7 @@ def baseline_learn(y: float, n: int, late: bool, plan: Plan, state: BaselineArra
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3a06cf50
 @validated
-def solve_baseline(A: np.ndarray, v: np.ndarray, radius: Ball, order: Order = 1, form: Form = "clipped") -> np.ndarray:
+def solve_baseline(A: np.ndarray, v: np.ndarray, radius: BallOfOrder, order: Order = 1, form: Form = "clipped") -> np.ndarray:
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
 
     A (d, d): the averaged matrix, or the sum: weights do not change when A and v are divided by one number. v (d,): the
@@ -487,8 +481,8 @@ class Baseline(BaselineState):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, radius: Ball = 1.0, order: Order = 1, form: Form = "clipped",
-        estimator: Estimator = "pairs", x_max: Largest = 1.0, y_max: Label = 1.0, memory: Memory = 2**31,
+        self, d: SeveralFeatures, budget: BudgetOfPairs, *, radius: BallOfOrder = 1.0, order: Order = 1, form: Form = "clipped",
+        estimator: Estimator = "pairs", x_max: XMax = 1.0, y_max: YMax = 1.0, memory: Memory = 2**31,
         seed: Seed = None,
     ):
         scales = {"radius": radius, "x_max": x_max, "y_max": y_max}

@@ -16,10 +16,9 @@ import numpy as np
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.oco import adaptive_weight, dual_averaging_step
-from ...core.parameters import Radius, validated
-from .aerr_aelr import Chances, Labels, Rows, check_draws, check_pairs, estimate_moment
-from .learners import GROWTH, Ball, Budget, Count, Examples, Features, IsRidge, Label, Size
-from .learners import Sum
+from ...core.parameters import Count, Examples, Labels, Nonnegative, Radius, SeveralFeatures, YMax, validated
+from .aerr_aelr import Chances, check_draws, check_pairs, estimate_moment
+from .learners import GROWTH, Ball, BudgetOfTwo, IsRidge, RoundsOfRate, Size
 
 # %% auto #0
 __all__ = ['bound_adaptive_eg', 'bound_aerr_adaptive', 'bound_aelr_adaptive', 'textbook_adaptive']
@@ -32,7 +31,7 @@ def log_sum(z: np.ndarray) -> float:
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #d6e4d543
 @validated
-def bound_adaptive_eg(squares: Sum, largest: Sum, d: Count, radius: Radius = 1.0) -> float:
+def bound_adaptive_eg(squares: Nonnegative, largest: Nonnegative, d: Count, radius: Radius = 1.0) -> float:
     """Upper bound on the regret of exponentiated gradient on an l1 ball with the adaptive rate of AELR.
 
     squares: sum over the rounds of the variance of the losses under the weights, sum_i (p_i+ + p_i-) g_i^2 at most.
@@ -46,7 +45,7 @@ def bound_adaptive_eg(squares: Sum, largest: Sum, d: Count, radius: Radius = 1.0
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #41a62b92
 @validated
 def bound_aerr_adaptive(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, q: Any = None
 ) -> float:
     """Upper bound on the excess of AERR with `step="adaptive"`: 2 B G / sqrt(T), twice the bound of the best rate.
 
@@ -58,7 +57,7 @@ def bound_aerr_adaptive(
 
 @validated
 def bound_aelr_adaptive(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0
 ) -> float:
     """Upper bound on the excess of AELR with `step="adaptive"` and uniform draws.
 
@@ -75,7 +74,7 @@ def bound_aelr_adaptive(
 #| code-fold: show
 @validated
 def textbook_adaptive(
-    X: Rows, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, q: Chances
+    X: Examples, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, q: Chances
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws, as in `textbook`.
 

@@ -17,10 +17,10 @@ from ...core.checks import check_array, check_int, fail
 from ...core.designs import draw_average
 from ...core.experts import eg_step
 from ...core.geometry import proj_l2
-from ...core.parameters import Array, Seed, validated
+from ...core.parameters import Array, Count, Examples, Labels, Seed, SeveralFeatures, YMax, validated
 from ...core.registry import register
-from .learners import AttributeEfficient, Ball, Budget, Count, Draws, Examples, ExamplesOrNone
-from .learners import Features, Label, Printed, Rate, IsRidge, Size, check_chances
+from .learners import AttributeEfficient, Ball, BudgetOfTwo, Draws, RoundsOfRate, StepOfRate
+from .learners import IsRidge, Printed, Size, check_chances
 
 # %% auto #0
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
@@ -76,7 +76,7 @@ def excess_bound(
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e74d19da
 @validated
 def bound_aerr(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, q: Any = None,
     printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
@@ -95,7 +95,7 @@ LASSO = math.e - 1.75  # kappa, in place of 5
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #888d44dc
 @validated
 def bound_aelr(
-    d: Features, budget: Budget, T: Examples, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, q: Any = None,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, q: Any = None,
     printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
@@ -108,8 +108,6 @@ def bound_aelr(
     return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
-Rows = Annotated[Any, Array("Examples.", ("T", "d"), -1e30, 1e30)]
-Labels = Annotated[Any, Array("Labels.", ("T",), -1e30, 1e30)]
 Chances = Annotated[Any, Array("Chances of the draws i_r, of sum 1; what is drawn has a positive one.", ("d",), 0, 1)]
 
 
@@ -133,7 +131,7 @@ def check_draws(t: int, I: Any, j: Any, q: np.ndarray, w: np.ndarray) -> np.ndar
 #| code-fold: show
 @validated
 def textbook(
-    X: Rows, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, eta: Ball,
+    X: Examples, y: Labels, draws: list[tuple[np.ndarray, int | None]], ridge: IsRidge, B: Ball, eta: Ball,
     q: Chances,
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR in plain numpy, line by line, with given draws.
@@ -198,8 +196,8 @@ class AERR(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, q: Draws = None, step: Rate = 1.0, radius: Ball = 1.0,
-        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, q: Draws = None, step: StepOfRate = 1.0,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
@@ -231,14 +229,14 @@ class AELR(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, q: Draws = None, step: Rate = 1.0, radius: Ball = 1.0,
-        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, q: Draws = None, step: StepOfRate = 1.0,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
 @validated
-def sharpened_step(d: Features, budget: Budget, ridge: IsRidge) -> float:
+def sharpened_step(d: SeveralFeatures, budget: BudgetOfTwo, ridge: IsRidge) -> float:
     """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
 
     Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.

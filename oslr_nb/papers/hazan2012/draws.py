@@ -15,11 +15,11 @@ import numpy as np
 
 from ...core.checks import check_array, fail
 from ...core.learner import SLACK
-from ...core.parameters import Array, Integer, Seed, validated
+from ...core.parameters import Array, Budget, Confidence, Count, Seed, SeveralFeatures, YMax, validated
 from ...core.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
-from .learners import Ball, Budget, Count, Delta, Examples, ExamplesOrNone, Features, Label
-from .learners import Moments, Printed, Rate, IsRidge, Size, TwoPhases, Uniform, Warm
+from .learners import Ball, BudgetOfTwo, RoundsOfRate, StepOfRate
+from .learners import IsRidge, Moments, Printed, Size, TwoPhases, Uniform, Warm
 from .learners import SCALARS, check_chances
 
 # %% auto #0
@@ -49,8 +49,8 @@ class KnownMoments(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, moments: Moments, T: ExamplesOrNone = None, step: Rate = 1.0, radius: Ball = 1.0,
-        x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: BudgetOfTwo, *, moments: Moments, T: RoundsOfRate | None = None, step: StepOfRate = 1.0,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         if moments is None: fail("moments", None, "one E x_i^2 for each feature", "AERR and AELR need none")
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
@@ -121,7 +121,7 @@ def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarra
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #0b2ca22a
 @validated
 def bound_ddaerr(
-    d: Features, budget: Budget, T: Examples, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
     printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
@@ -137,7 +137,7 @@ def bound_ddaerr(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #343c2674
 @validated
 def bound_ddaelr(
-    d: Features, budget: Budget, T: Examples, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
     printed: Printed = False,
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
@@ -158,12 +158,11 @@ def unequal_moments(d: int, ridge: bool) -> np.ndarray:
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #02drawspar
 Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 0, 1e200)]
-SomeOf = Annotated[int, Integer("Attributes bought in each round.", 1, "d", why="there are d = {d} features")]
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 @validated
 def confident_moments(
-    second: Squares, rounds: Count, budget: SomeOf, delta: Delta, x_norm: Size, ridge: IsRidge
+    second: Squares, rounds: Count, budget: Budget, delta: Confidence, x_norm: Size, ridge: IsRidge
 ) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
@@ -183,8 +182,8 @@ class TwoPhase(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: TwoPhases, warm: Warm | None = None, delta: Delta = 0.05, step: Rate = 1.0,
-        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: TwoPhases, warm: Warm | None = None, delta: Confidence = 0.05,
+        step: StepOfRate = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         warm = -(-T // 10) if warm is None else warm
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, warm=warm, delta=delta)
@@ -273,8 +272,8 @@ def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f6518d7c
 @validated
 def bound_two_phase(
-    ridge: IsRidge, d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05,
-    radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
+    ridge: IsRidge, d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05,
+    radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase
     one.
@@ -291,7 +290,7 @@ def bound_two_phase(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8c12b26c
 @validated
 def bound_ks_ridge(
-    d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05, radius: Ball = 1.0,
     uniform: Uniform = False,
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
@@ -308,7 +307,7 @@ def bound_ks_ridge(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #7f19342d
 @validated
 def bound_ks_lasso(
-    d: Features, budget: Budget, T: TwoPhases, moments: Any, warm: Warm, delta: Delta = 0.05, radius: Ball = 1.0,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05, radius: Ball = 1.0,
     uniform: Uniform = False,
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.

@@ -12,13 +12,14 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, fail
+from ...core.checks import check_array, check_int, check_magnitude, fail
 from ...core.compiled import entry, find_in_sums, nothing_committed, prefetch_draws, uniform
 from ...core.designs import draw_outside
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight
-from ...core.parameters import Flag, Integer, Parameter, Real, Step
+from ...core.parameters import AdaptiveStep, Flag, Integer, PairBudget, Parameter, PlannedRounds, Radius, Rounds
+from ...core.parameters import XNorm, but
 from ...core.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
@@ -354,57 +355,22 @@ def attribute_predict(n: int, plan: Plan, state: AttributeArrays) -> float:
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #ab9bc842
 WHY = "one feature for x and one for w'x are drawn each round (Hazan & Koren 2012)"
-Features = Annotated[int, Integer("Attributes of an example.", 2, 10**15, why=WHY)]
-Budget = Annotated[int, Integer(
-    "k + 1, attributes bought of each example: k = budget - 1 estimate x, one estimates w'x.",
-    2, "d", why=WHY + "; there are d = {d}",
-)]
-Examples = Annotated[int, Integer(
-    "Number of examples; it sets the rate.",
-    1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds",
-)]
-ExamplesOrNone = Annotated[int | None, Integer(
-    "Number of examples; it sets the rate. Not needed for an adaptive step.",
-    1, 10**15, why="the step of Hazan & Koren 2012 depends on the number of rounds",
-)]
-TwoPhases = Annotated[int, Integer(
-    "Number of examples, those of both phases; T - warm of them set the rate.",
-    2, 10**15, why="phase one and phase two need a round each",
-)]
+BudgetOfTwo = Annotated[PairBudget, but("k = budget - 1 of them estimate x, one estimates w'x.", why=WHY + "; there are d = {d}")]
+RoundsOfRate = Annotated[PlannedRounds, but("An adaptive step does not need it.")]
+TwoPhases = Annotated[Rounds, but(
+    "It is that of both phases; T - warm of them set the rate.", low=2, why="phase one and phase two need a round each")]
 Warm = Annotated[int, Integer(
-    "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave "
-    "few rounds for the weights. Default: a tenth of T.",
-    1, "T - 1", why="both phases need a round",
-)]
-Delta = Annotated[float, Real(
-    "Chance that phase one misjudges the moments; a smaller one makes the draws more uniform.",
-    1e-200, 1, why="it is a probability",
-)]
-Ball = Annotated[float, Real(
-    "B, the radius of the ball of the weights: Euclidean for AERR, l1 for AELR.", 1e-30, 1e30, why="it sets the step"
-)]
-Size = Annotated[float, Real(
-    "X, a bound on the norm of the attributes: Euclidean for AERR, the largest magnitude for AELR; larger ones "
-    "are refused.",
-    1e-30, 1e30, why="it sets the step",
-)]
-Label = Annotated[float, Real(
-    "Y, a bound on the magnitude of the labels; larger ones are refused.", 1e-30, 1e30, why="it sets the step"
-)]
-Rate = Annotated[float | str, Step(
-    "Multiplies the printed rate; `sharpened_step` gives that of the sharpened theorem. With \"adaptive\" the step "
-    "follows the estimates seen, by dual averaging (AERR) or without clipping (AELR): `05_adaptive.ipynb`.",
-    1e-30, 1e30,
-)]
-Count = Annotated[int, Integer("A number of attributes or of draws.", 1, 10**15)]
+    "Rounds of phase one. They learn the moments and no weights: few leave the draws nearly uniform, many leave few rounds for the "
+    "weights. Default: a tenth of T.", 1, "T - 1", why="both phases need a round")]
+Ball = Annotated[Radius, but("The norm is Euclidean for AERR, l1 for AELR.")]
+StepOfRate = Annotated[AdaptiveStep, but(
+    "`sharpened_step` has the value of the sharpened theorem; the adaptive step is that of `05_adaptive.ipynb`.")]
+Size = Annotated[XNorm, but("The norm is Euclidean for AERR, the largest magnitude for AELR.")]
 IsRidge = Annotated[bool, Flag("True for AERR and the Euclidean ball, False for AELR and the l1 ball.")]
 Printed = Annotated[bool, Flag("The printed bound, which holds for step = 1, in the place of the sharpened one.")]
-Sum = Annotated[float, Real("A sum of squares, or a largest magnitude.", 0, LARGEST, True)]
 Uniform = Annotated[bool, Flag("The bound that is free of the moments, printed as true with probability 1.")]
 Draws = Annotated[Any, Parameter("Weights of the k draws, positive; they need not add up to 1. Default: uniform.")]
-Moments = Annotated[Any, Parameter(
-    "Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes."
-)]
+Moments = Annotated[Any, Parameter("Second moments E x_i^2, at least 0, not all 0; in squared units of the attributes.")]
 
 
 def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.ndarray | None]:

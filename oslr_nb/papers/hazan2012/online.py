@@ -12,11 +12,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.parameters import Array, Choice, Seed, validated
+from ...core.parameters import Array, Choice, Count, Seed, SeveralFeatures, YMax, validated
 from ...core.registry import linear, register
 from .aerr_aelr import PrintedRate
-from .learners import Ball, Budget, Count, ExamplesOrNone, Features, Label, Rate, Size
-from .learners import attribute_ahead, attribute_learn, attribute_predict, attribute_select
+from .learners import Ball, BudgetOfTwo, RoundsOfRate, Size, StepOfRate
+from .learners import attribute_ahead, attribute_learn, attribute_predict
+from .learners import attribute_select
 
 # %% auto #0
 __all__ = ['OnlineAELR', 'floor_online']
@@ -24,9 +25,7 @@ __all__ = ['OnlineAELR', 'floor_online']
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #onlinepar
 Truth = Annotated[Any, Array("The true weights.", ("d",))]
 Reading = Annotated[str, Choice(
-    "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.",
-    words=("observed", "estimate"),
-)]
+    "Predict by the sum of w_i x_i over the set that was bought, or by the unbiased estimate of w'x.", words=("observed", "estimate"))]
 
 # %% ../../../nbs/papers/hazan2012/03_online.ipynb #8e6db234
 @register("hazan2012", needs="", theorem="papers/hazan2012/03_online.ipynb#prp-hk-online", bound_of=linear, budget=r"`budget` $=k'\ge2$",
@@ -56,8 +55,8 @@ class OnlineAELR(PrintedRate):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, T: ExamplesOrNone = None, reading: Reading = "observed", step: Rate = 1.0,
-        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, reading: Reading = "observed",
+        step: StepOfRate = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, reading=reading)
 

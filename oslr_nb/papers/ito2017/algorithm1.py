@@ -24,7 +24,8 @@ from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncati
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_step
-from ...core.parameters import AnyBudget, AnyFeatures, Integer, Radius, Real, Seed, Step, XNorm, YMax, validated
+from ...core.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Seed
+from ...core.parameters import SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
 from ...core.problems import Table, linear_table, signs
 from ...core.registry import Constants, linear, register
 
@@ -57,58 +58,24 @@ def algorithm_1(
     return np.array(predictions), h
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a11c0001
-Features = Annotated[int, Integer(
-    "Features of an example.", 2, 10**8, why="Ito et al. 2017: two features are seen besides the favourites"
-)]
-Budget = Annotated[int, Integer(
-    "Features seen in a round, k' in the paper.",
-    2, "d", why="one feature a round shows no pair, so no unbiased gradient exists; there are d = {d} features",
-)]
-OBSERVATION_1 = "Ito et al. 2017, Observation 1: with less than two random features some pairs are never seen together"
-Top = Annotated[int, Integer("Favourites among the seen features, k1 in the paper.", 0, "budget - 2", why=OBSERVATION_1)]
-Sparsity = Annotated[int, Integer(
-    "Nonzero weights of the comparator.", 1, "top", why="Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2"
-)]
-TopOrK = Annotated[int | None, Integer(
-    "Favourites among the seen features, k1 in the paper. Default: `k`, where the printed bound is best, but at "
-    "most budget - 2.",
-    0, "budget - 2", why=OBSERVATION_1,
-)]
-Nonzero = Annotated[int | None, Integer(
-    "Nonzero weights of the comparator; it chooses `top`, no more. It or `top` must be given.",
-    1, "d", why="there are d = {d} features",
-)]
-Rounds = Annotated[float, Real("Number of rounds.", 1, math.inf, True)]
-Sigma = Annotated[float, Real(
-    "A singular value of the features, of norm at most 1.", high=1 + 1e-9, why="of features of norm at most 1"
-)]
+Comparator = Annotated[Sparsity, but(high="top", why="Ito et al. 2017, Theorem 2 needs k <= top <= budget - 2")]
+Nonzero = Annotated[Sparsity, but("It chooses `top`, no more; it or `top` must be given.")]
+TopOrK = Annotated[Top, but("Default: `k`, where the printed bound is best, but at most budget - 2.")]
+Sigma = Annotated[float, Real("A singular value of the features, of norm at most 1.", high=1 + 1e-9, why="of features of norm at most 1")]
 SigmaMin = Annotated[float, Real(
-    "sigma_d, the root of the smallest eigenvalue of E x x'.",
-    high="sigma_max", why="linearly independent features have sigma_d > 0, and sigma_d is at most sigma_1",
-)]
+    "sigma_d, the root of the smallest eigenvalue of E x x'.", high="sigma_max", why="linearly independent features have sigma_d > 0, and "
+    "it is at most sigma_1")]
 SigmaMax = Annotated[float, Real(
-    "sigma_1, the root of the largest eigenvalue of E x x'.",
-    high="x_norm", why="sigma_1 is at most x_norm = {x_norm:g}",
-)]
-Multiplier = Annotated[float | str, Step(
-    "Divides lambda_t = 8 sqrt(t/C), so it multiplies the length of a step; C is `pair_bound`, and 1 without "
-    "random features. `sharpened_step` has the value of the sharpened theorem. With \"adaptive\" lambda_t is the "
-    "root of the sum of the squared lengths of the estimates so far, over `radius`: only the radius is left to "
-    "declare, see `oslr_nb.own.adaptive`.",
-    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
-)]
+    "sigma_1, the root of the largest eigenvalue of E x x'.", high="x_norm", why="sigma_1 is at most x_norm = {x_norm:g}")]
+StepOfRDA = Annotated[AdaptiveStep, but(
+    "It divides lambda_t = 8 sqrt(t/C), C being `pair_bound`, or 1 without random features; `sharpened_step` has the value of the "
+    "sharpened theorem, `oslr_nb.own.adaptive` that of the adaptive step.")]
 
 
 @validated
-def check_sizes(d: Features, budget: Budget, top: Top = 0) -> tuple[int, int, int]:
+def check_sizes(d: SeveralFeatures, budget: PairBudget, top: Top = 0) -> tuple[int, int, int]:
     "d, budget and top as integers, 0 <= top <= budget - 2 <= d - 2."
     return d, budget, top
-
-
-def check_reach(x_norm: float, y_max: float, radius: float) -> None:
-    "Refuse limits with which the squares of gradients are no finite numbers."
-    reach = x_norm * (x_norm * radius + y_max)
-    check_real("x_norm (x_norm radius + y_max)", reach, 0, 1e120, "so large are gradients, and their squares must be finite")
 
 
 def check_schedule(lam: Any, n: int | None = None, least: int = 1) -> np.ndarray:
@@ -141,7 +108,7 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #601910d2
 @validated
-def bound_theorem_2_schedule(lam: np.ndarray, d: Features, budget: Budget, top: Top, sigma_min: Sigma) -> float:
+def bound_theorem_2_schedule(lam: np.ndarray, d: SeveralFeatures, budget: PairBudget, top: Top, sigma_min: Sigma) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
 
     lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. sigma_min: sigma_d, root of the
@@ -153,7 +120,7 @@ def bound_theorem_2_schedule(lam: np.ndarray, d: Features, budget: Budget, top: 
 
 
 @validated
-def bound_theorem_2(d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: Sigma) -> float:
+def bound_theorem_2(d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: Sigma) -> float:
     """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
 
     sigma_min: sigma_d, root of the smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels,
@@ -164,7 +131,7 @@ def bound_theorem_2(d: Features, budget: Budget, top: Top, T: Rounds, sigma_min:
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6dcca825
 @validated
 def bound_sharpened_schedule(
-    lam: np.ndarray, k: Sparsity, d: Features, budget: Budget, top: Top, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    lam: np.ndarray, k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, sigma_min: SigmaMin, sigma_max: SigmaMax,
     x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
@@ -173,7 +140,6 @@ def bound_sharpened_schedule(
     `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
     lam = check_schedule(lam)
-    check_reach(x_norm, y_max, radius)
     factor = truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return factor * (float((M / (2 * lam)).sum()) + float(lam[-1]) * radius**2 / 2)
@@ -181,7 +147,7 @@ def bound_sharpened_schedule(
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #45dd246f
 @validated
 def bound_sharpened(
-    k: Sparsity, d: Features, budget: Budget, top: Top, T: Rounds, sigma_min: SigmaMin, sigma_max: SigmaMax,
+    k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: SigmaMin, sigma_max: SigmaMax,
     x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
@@ -189,21 +155,19 @@ def bound_sharpened(
     nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017,
     sharpened on the page of Algorithm 1.
     """
-    check_reach(x_norm, y_max, radius)
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b2ff7d4a
 @validated
 def sharpened_step(
-    d: Features, budget: Budget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0
+    d: SeveralFeatures, budget: PairBudget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0
 ) -> float:
     """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
 
     The limits are the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2 of Ito et al. 2017,
     sharpened on the page of Algorithm 1.
     """
-    check_reach(x_norm, y_max, radius)
     printed = bound_second_moment(float(pair_bound(d, budget, top)), x_norm, y_max, radius)
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
@@ -322,7 +286,6 @@ class RDA(Learner):
         self, d: int, budget: int, seed: Any = None, *, top: int, q: float, step: float | str = 1.0, radius: float = 1.0,
         x_norm: float = 1.0, y_max: float = 1.0, saved: dict[str, Any] | None = None,
     ):
-        check_reach(x_norm, y_max, radius)
         super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.inverse = top, radius, inverse_chances(d, budget, top)
@@ -410,8 +373,8 @@ class RDA1(RDA):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, k: Nonzero = None, top: TopOrK = None, step: Multiplier = 1.0, radius: Radius = 1.0,
-        x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: PairBudget, *, k: Nonzero | None = None, top: TopOrK | None = None, step: StepOfRDA = 1.0,
+        radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         theorem = "Ito et al. 2017, Theorem 2, needs k <= top <= budget - 2"
         if top is None:
@@ -445,7 +408,7 @@ class GreedyRDA(RDA):
 
     @validated
     def __init__(
-        self, d: AnyFeatures, budget: AnyBudget, *, step: Multiplier = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        self, d: Features, budget: Budget, *, step: StepOfRDA = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0,
         y_max: YMax = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, seed, top=budget, q=1.0, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
@@ -471,8 +434,8 @@ class UniformRDA(RDA):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, step: Multiplier = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
-        seed: Seed = None,
+        self, d: SeveralFeatures, budget: PairBudget, *, step: StepOfRDA = 1.0, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, seed: Seed = None,
     ):
         q = float(pair_bound(d, budget, 0))
         super().__init__(d, budget, seed, top=0, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max)

@@ -21,9 +21,10 @@ from ...core.geometry import top_k, top_rescan
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
 from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
-from ...core.parameters import Integer, Parameter, Radius, Real, Seed, Step, XNorm, YMax, validated
+from ...core.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real
+from ...core.parameters import Rounds, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
 from ...core.registry import Constants, register
-from .algorithm1 import NOTHING, Budget, Features, Rounds, Sigma, SigmaMin, Top, check_reach, check_set
+from .algorithm1 import NOTHING, Sigma, SigmaMin, check_set
 from .algorithm1 import check_sizes, squared_norm
 
 # %% auto #0
@@ -91,39 +92,19 @@ def check_support(w: Any, d: int, budget: int) -> np.ndarray:
     return w[w != 0]
 
 
-Phi = Annotated[float, Real(
-    "phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)"
-)]
-Positive = Annotated[float, Real("A multiplier.")]
+Phi = Annotated[float, Real("phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)")]
 Weight = Annotated[float, Real("True weight of the feature.", -1 - 1e-9, 1 + 1e-9, True, why="||w|| <= 1")]
 Explorations = Annotated[int, Integer("Explorations.", 1, 10**8, why="there is one number for each exploration")]
-Supported = Annotated[int, Integer(
-    "Nonzero weights of the comparator.", 1, "budget", why="Ito et al. 2017, Theorems 6 and 7 need k <= budget"
-)]
-SupportOrBudget = Annotated[int | None, Integer(
-    "Nonzero weights of the comparator, for mu_0 only. Default: budget.",
-    1, "budget", why="Ito et al. 2017, Theorem 7 needs k <= budget",
-)]
+Supported = Annotated[Sparsity, but(high="budget", why="Ito et al. 2017, Theorems 6 and 7 need k <= budget")]
+SupportOrBudget = Annotated[Supported, but("For mu_0 only. Default: budget.")]
 Penalty = Annotated[float, Real(
-    "Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales. With 0 only the mean differs from "
-    "Algorithm 2, and with an adaptive step no declared limit enters but the radius.",
-    0, LARGEST, True,
-)]
-Compatible = Annotated[float | None, Parameter(
-    "phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default: x_norm / "
-    "sqrt(d), that of isotropic features."
-)]
-SquareRounds = Annotated[int, Integer("Number of rounds.", 1, 10**14, why="the sum has sqrt(T) terms")]
-Multiplier = Annotated[float | str, Step(
-    "Divides the predictor's lambda_t = 8 sqrt(t). With \"adaptive\" lambda_t is the root of the sum of the squared "
-    "lengths of its gradients so far, over `radius`: only the radius is left to declare, see "
-    "`oslr_nb.own.adaptive`.",
-    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
-)]
-ExplorerStep = Annotated[float | str | None, Step(
-    "Divides the explorer's lambda_s = 8 sqrt(s/C). Default: \"adaptive\" if `step` is, else 1.",
-    why="lambda_t must be positive: Ito et al. 2017, equation (5)",
-)]
+    "Multiplies the theorem's mu_0, phi sqrt(6 / (k sqrt(C))) on unit scales. With 0 only the mean differs from Algorithm 2, and with an "
+    "adaptive step no declared limit enters but the radius.", 0, closed=True)]
+Compatible = Annotated[float, Parameter(
+    "phi_0, the compatibility constant of condition (b), for mu_0 only; in (0, sqrt(k) x_norm]. Default: x_norm / sqrt(d), that of "
+    "isotropic features.")]
+PredictorStep = Annotated[AdaptiveStep, but("It divides the predictor's lambda_t = 8 sqrt(t).")]
+ExplorerStep = Annotated[AdaptiveStep, but("It divides the explorer's lambda_s = 8 sqrt(s/C). Default: \"adaptive\" if `step` is, else 1.")]
 
 
 def check_phi(phi: Any, k: int, x_norm: float = 1.0) -> float:
@@ -139,7 +120,7 @@ def finite(bound: Any) -> float:
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #94922999
 @validated
 def miss_bound_2(
-    weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, sigma_min: Sigma, top: Top = 0
+    weight: Weight, n: Explorations, d: SeveralFeatures, budget: PairBudget, k: Supported, sigma_min: Sigma, top: Top = 0
 ) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 2 misses a feature after s explorations.
 
@@ -154,7 +135,7 @@ def miss_bound_2(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b782ac33
 @validated
 def bound_6_sharpened(
-    w: np.ndarray, T: SquareRounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
+    w: np.ndarray, T: Rounds, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
 ) -> float:
     """Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations.
 
@@ -168,7 +149,7 @@ def bound_6_sharpened(
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0001
 @validated
-def bound_6_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: SigmaMin, sigma_max: Sigma) -> float:
+def bound_6_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T.
 
     Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
@@ -181,7 +162,7 @@ def bound_6_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e947d975
 @validated
-def bound_theorem_6(w: np.ndarray, T: Rounds, d: Features, budget: Budget, sigma_min: Sigma) -> float:
+def bound_theorem_6(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, sigma_min: Sigma) -> float:
     """Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2.
 
     Units: squared labels. Source: Ito et al. 2017, Theorem 6.
@@ -199,7 +180,7 @@ def l1_scale(k: int, phi: float, q: float, x_norm: float = 1.0, y_max: float = 1
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #f5062392
 @validated
-def bound_theorem_7(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float) -> float:
+def bound_theorem_7(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, phi: float) -> float:
     """Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3.
 
     phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Ito et al.
@@ -215,7 +196,7 @@ def bound_theorem_7(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #43a177e6
 @validated
 def miss_bound_3(
-    weight: Weight, n: Explorations, d: Features, budget: Budget, k: Supported, phi: Phi, top: Top = 0, l1: Positive = 1.0
+    weight: Weight, n: Explorations, d: SeveralFeatures, budget: PairBudget, k: Supported, phi: Phi, top: Top = 0, l1: Positive = 1.0
 ) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 3 misses a feature after s explorations.
 
@@ -229,7 +210,7 @@ def miss_bound_3(
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0002
 @validated
-def bound_7_uniform(w: np.ndarray, T: Rounds, d: Features, budget: Budget, phi: float, sigma_max: Sigma) -> float:
+def bound_7_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, phi: float, sigma_max: Sigma) -> float:
     """Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T.
 
     phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Theorem 7
@@ -373,7 +354,6 @@ class SquaresRDA(Learner):
         radius: float, x_norm: float, y_max: float, l1: float = 0.0, saved: dict[str, Any] | None = None,
     ):
         explorer_step = (step if step == "adaptive" else 1.0) if explorer_step is None else explorer_step
-        check_reach(x_norm, y_max, radius)
         names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
@@ -453,7 +433,7 @@ class RDA2(SquaresRDA):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, top: Top = 0, step: Multiplier = 1.0, explorer_step: ExplorerStep = None,
+        self, d: SeveralFeatures, budget: PairBudget, *, top: Top = 0, step: PredictorStep = 1.0, explorer_step: ExplorerStep | None = None,
         radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
@@ -500,12 +480,11 @@ class RDA3(SquaresRDA):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, k: SupportOrBudget = None, top: Top = 0, step: Multiplier = 1.0,
-        explorer_step: ExplorerStep = None, l1: Penalty = 1.0, phi: Compatible = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
-        y_max: YMax = 1.0, seed: Seed = None,
+        self, d: SeveralFeatures, budget: PairBudget, *, k: SupportOrBudget | None = None, top: Top = 0, step: PredictorStep = 1.0,
+        explorer_step: ExplorerStep | None = None, l1: Penalty = 1.0, phi: Compatible | None = None, radius: Radius = 1.0,
+        x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         k = budget if k is None else k
-        check_reach(x_norm, y_max, radius)
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
         names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         scale = l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)

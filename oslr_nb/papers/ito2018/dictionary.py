@@ -15,43 +15,35 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check_indices, check_int, check_magnitude, fail
+from ...core.checks import SMALLEST, as_array, check_array, check_exact, check_indices, check_int, check_magnitude, fail
 from ...core.compiled import row_product
 from ...core.designs import draw_outside
 from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
-from ...core.parameters import XNorm, YMax, Array, Choice, Flag, Integer, Parameter, Radius, Real, Seed, Step
-from ...core.parameters import validated
+from ...core.parameters import Array, Choice, Examples, Flag, Integer, Labels, Multiplier, Parameter, Radius, Real
+from ...core.parameters import Rounds, Seed, XNorm, YMax, but, validated
 from ...core.registry import register
 from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.sparse.selectors import greedy_weights, iht, lasso_select, omp, pursue
-from ..ito2017.algorithm1 import check_reach
-from .linear import SCHEDULES, Factor, Rounds
+from .linear import SCHEDULES, StepOfProjection
 
 # %% auto #0
 __all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'dictionary_projection', 'DictionaryProjection']
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictbounds
 Columns = Annotated[int, Integer("Columns of the dictionary.", 1, 10**8)]
-Choosing = Annotated[int, Integer("Columns of the dictionary.", 2, 10**8)]
+SeveralColumns = Annotated[Columns, but(low=2)]
 Bought = Annotated[int, Integer(
-    "Numbers bought each round (k in the paper).",
-    2, "m", why="one column to predict with and one for the gradient, of m = {m}",
-)]
-Predicting = Annotated[int | None, Integer(
-    "Largest number of columns of the prediction (k'). Default: half of the budget.",
-    1, "budget - 1", why="the gradient needs a column of its own: Ito et al. 2018, Theorem 8",
-)]
-Rows = Annotated[Any, Array("Features.", ("T", "d"))]
-Labels = Annotated[Any, Array("Labels.", ("T",))]
-Matrix = Annotated[Any, Array("Dictionary of spectral norm at most 1.", ("d", "m"))]
+    "Numbers bought each round (k in the paper).", 2, "m", why="one column to predict with and one for the gradient, of m = {m}")]
 Kept = Annotated[int, Integer("Largest number of columns of the prediction (k' in the paper).", 1, "m")]
+Predicting = Annotated[Kept, but(
+    "Default: half of the budget.", high="budget - 1", why="the gradient needs a column of its own: Ito et al. 2018, Theorem 8")]
+Matrix = Annotated[Any, Array("Dictionary of spectral norm at most 1.", ("d", "m"))]
 Weights = Annotated[Any, Array("Weights of the regulariser.", ("T",), SMALLEST, closed=False, order=1)]
-Errors = Annotated[float, Real("Sum of eps_t = ||A u~_t - A u_t||, as `error_sum_` of the learner.", 0, LARGEST, True)]
+Errors = Annotated[float, Real("Sum of eps_t = ||A u~_t - A u_t||, as `error_sum_` of the learner.", 0, closed=True)]
 Design = Annotated[str, Choice(
     "The random columns are drawn from all m, as in the paper, or from those that are not bought to predict.",
-    words=("uniform", "outside"),
-)]
+    words=("uniform", "outside"))]
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03125e3d
 @validated
@@ -95,15 +87,14 @@ def dictionary_rate(ratio: float, schedule: str, radius: float, x_norm: float, y
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #67941763
 @validated
 def bound_dictionary(
-    T: Rounds, m: Choosing, budget: Bought, keep: Predicting = None, errors: Errors = 0.0, radius: Radius = 1.0,
-    x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Factor = 1.0, design: Design = "uniform",
+    T: Rounds, m: SeveralColumns, budget: Bought, keep: Predicting | None = None, errors: Errors = 0.0, radius: Radius = 1.0,
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0, design: Design = "uniform",
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
     Returns: against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels. Source: Ito
     et al. 2018, Theorem 8; the constant is ours.
     """
-    check_reach(x_norm, y_max, radius)
     ratio = copies(m, budget, budget // 2 if keep is None else keep, design)
     reach = x_norm * (x_norm * radius + y_max)
     return reach * (radius * math.sqrt(2 * ratio * T) * (step + 1 / step) + 2 * errors)
@@ -111,7 +102,7 @@ def bound_dictionary(
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #ca233c15
 @validated
 def bound_theorem_8(
-    T: Rounds, m: Choosing, budget: Bought, keep: Predicting = None, errors: Errors = 0.0, radius: Radius = 1.0,
+    T: Rounds, m: SeveralColumns, budget: Bought, keep: Predicting | None = None, errors: Errors = 0.0, radius: Radius = 1.0,
 ) -> float:
     """Theorem 8 of Ito et al. 2018 as printed, for the schedule "printed" and unit scales.
 
@@ -154,7 +145,7 @@ def check_sets(sets: Any, T: int, m: int, r: int | None = None) -> np.ndarray:
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f05d038
 @validated
 def dictionary_projection(
-    X: Rows, y: Labels, A: Matrix, keep: Kept, lam: Weights, sets: Any, radius: Radius = 1.0,
+    X: Examples, y: Labels, A: Matrix, keep: Kept, lam: Weights, sets: Any, radius: Radius = 1.0,
     solver: Callable | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play Algorithm 3 of Ito et al. 2018 in plain numpy, line for line; the reference for `DictionaryProjection`.
@@ -339,27 +330,15 @@ def dictionary_run(
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictionary
 Dictionary = Annotated[Any, Parameter(
-    "The dictionary (d, m): column i is the linear function a_i'x. If its largest singular value is above 1, see "
-    "`normalise`."
-)]
-Budget = Annotated[int, Parameter("Numbers bought each round (k in the paper), 2 <= budget <= min(d, m).")]
-Keep = Annotated[int | None, Parameter(
-    "Largest number of columns of the prediction (k' in the paper), 1 <= keep <= budget - 1. Default: half of the "
-    "budget."
-)]
-Multiplier = Annotated[float | str, Step(
-    "Divides lambda_t. With \"adaptive\" lambda_t is the square root of the sum of the squared lengths of the "
-    "estimates seen so far, over radius; no scale is needed."
-)]
+    "The dictionary (d, m): column i is the linear function a_i'x. If its largest singular value is above 1, see `normalise`.")]
+Purchase = Annotated[int, Parameter("Numbers bought each round (k in the paper), 2 <= budget <= min(d, m).")]
+Keep = Annotated[int, Parameter(
+    "Largest number of columns of the prediction (k' in the paper), 1 <= keep <= budget - 1. Default: half of the budget.")]
 Schedule = Annotated[str, Choice(
-    "lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; or "
-    "sqrt(8 m t/(budget - keep)) as in the paper. Without effect on an adaptive step.",
-    words=SCHEDULES,
-)]
+    "lambda_t = x_norm (x_norm radius + y_max)/radius sqrt(8 m t/(budget - keep)), the best of the theorem; or sqrt(8 m t/(budget - keep)) "
+    "as in the paper. Without effect on an adaptive step.", words=SCHEDULES)]
 Solver = Annotated[str, Choice("How the sparse approximation is found; all but omp run in Python.", words=SOLVERS)]
-Normalise = Annotated[bool, Flag(
-    "Divide A by its largest singular value where that is above 1; otherwise such a dictionary is refused."
-)]
+Normalise = Annotated[bool, Flag("Divide A by its largest singular value where that is above 1; otherwise such a dictionary is refused.")]
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #7ccbad48
 @register("ito2018", needs="Any Bounded", theorem="papers/ito2018/03_dictionary.ipynb#thm-dictionary", besides="a dictionary",
@@ -397,14 +376,13 @@ class DictionaryProjection(Learner):
 
     @validated
     def __init__(
-        self, A: Dictionary, budget: Budget, keep: Keep = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
-        y_max: YMax = 1.0, step: Multiplier = 1.0, schedule: Schedule = "theorem", solver: Solver = "omp",
+        self, A: Dictionary, budget: Purchase, keep: Keep | None = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
+        y_max: YMax = 1.0, step: StepOfProjection = 1.0, schedule: Schedule = "theorem", solver: Solver = "omp",
         design: Design = "uniform", normalise: Normalise = True, seed: Seed = None,
     ):
         A = check_dictionary(A)
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
-        check_reach(x_norm, y_max, radius)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
         options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise}
         if solver == "exact" and math.comb(m, keep) > 10**8:

@@ -25,7 +25,8 @@ from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
 from ...core.oco import vaw_learn, vaw_parts
-from ...core.parameters import AnyFeatures, Choice, Integer, Parameter, Real, Seed, validated
+from ...core.parameters import Choice, Features, Integer, Multiplier, Parameter, PlannedRounds, Radius, Real
+from ...core.parameters import Rounds, Seed, XNorm, YMax, but, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -76,52 +77,27 @@ def block_bandit(
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #01finitepar
 INNER = ("vaw", "ogd", "ons")
-LIMIT = "it is a limit of the data or of the weights"
 Family = Annotated[Any, Parameter(
-    "The observation functions: all subsets of so many coordinates; listed subsets (K, k) of coordinates; or "
-    "matrices (K, k, d) of measurement rows."
-)]
-Rounds = Annotated[int, Integer(
-    "Rounds that the length of the blocks is made for; the learner may play on.", 1, 10**15
-)]
+    "The observation functions: all subsets of so many coordinates; listed subsets (K, k) of coordinates; or matrices (K, k, d) of "
+    "measurement rows.")]
 Inside = Annotated[str, Choice("Vovk-Azoury-Warmuth, gradient descent, or the online Newton step.", words=INNER)]
-Block = Annotated[int | None, Integer(
-    "Rounds of a block (tau in the paper), at most 10^9. Default: `best_block`.",
-    1, "T", why="there are T = {T} rounds",
-)]
-Ball = Annotated[float, Real(
-    "Bound on the norm of the comparator (in the k numbers observed); a hard one for ogd and ons, whose weights "
-    "stay in the ball.",
-    1e-12, 1e12, why=LIMIT,
-)]
-Size = Annotated[float, Real(
-    "Bound on the Euclidean norm of the numbers observed in a round; larger ones are refused.", 1e-12, 1e12, why=LIMIT
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of the labels; larger ones are refused, and predictions are clipped to it.",
-    1e-12, 1e12, why=LIMIT,
-)]
-RidgeOfBlock = Annotated[float | None, Real(
+Block = Annotated[int, Integer(
+    "Rounds of a block (tau in the paper), at most 10^9. Default: `best_block`.", 1, "T", why="there are T = {T} rounds")]
+Ball = Annotated[Radius, but(
+    "It is a hard one for ogd and ons, whose weights stay in the ball of the k numbers observed.", above=1e-12, high=1e12)]
+Size = Annotated[XNorm, but("Here they are the numbers observed in a round.", above=1e-12, high=1e12)]
+Label = Annotated[YMax, but("Predictions are clipped to it.", above=1e-12, high=1e12)]
+Ridge = Annotated[float, Real(
     "Ridge of VAW and ONS, squared feature. Default: the one with the smallest bound for a block.",
-    1e-24, 1e24, why="it is a square of features",
-)]
-Multiplier = Annotated[float, Real(
-    "Multiplier of the bandit's rate. The default block depends on it.", 1e-12, 1e12, why="it multiplies a rate"
-)]
+    1e-24, 1e24, why="it is a square of features")]
+StepOfBandit = Annotated[Multiplier, but("It is that of the bandit; the default block depends on it.", above=1e-12, high=1e12)]
 Arms = Annotated[int, Integer("Observation functions.", 1, 10**9, why="the bandit keeps a number for each")]
-Numbers = Annotated[int, Integer(
-    "Numbers that an observation function gives.", 1, 10**4, why="a round takes k^2 steps"
-)]
+Several = Annotated[Arms, but("C(d, k) for all subsets of k out of d coordinates.", low=2, why="one function cannot be missed")]
+Numbers = Annotated[int, Integer("Numbers that an observation function gives.", 1, 10**4, why="a round takes k^2 steps")]
 Length = Annotated[int, Integer("Rounds of a block.", 1, 10**9)]
-Several = Annotated[int, Integer(
-    "Observation functions; C(d, k) for all subsets of k out of d coordinates.",
-    2, 10**9, why="one function cannot be missed",
-)]
-Bias = Annotated[float | None, Real("Bias of the good function. Default: the best of 400.", 0, 0.5)]
+Bias = Annotated[float, Real("Bias of the good function. Default: the best of 400.", 0, 0.5)]
 Amount = Annotated[float, Real("Rounds, or observation functions.", 1, 1e15, True)]
-Exponent = Annotated[float, Real(
-    "Exponent of the online learner's regret.", 0, 1 - 1e-6, True, why="a linear regret cannot be mended"
-)]
+Exponent = Annotated[float, Real("Exponent of the online learner's regret.", 0, 1 - 1e-6, True, why="a linear regret cannot be mended")]
 Constant = Annotated[float, Real("A constant in the regret of the online learner, or of the bandit.", 1e-12, 1e12)]
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2e6b6c20
@@ -185,7 +161,7 @@ def check_length(block: int | None) -> None:
 @validated
 def best_block(
     T: Rounds, K: Arms, k: Numbers, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
-    ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
+    ridge: Ridge | None = None, step: StepOfBandit = 1.0,
 ) -> int:
     """Length of the blocks of `BlockBandit` for which its bound is smallest (Corollary 2 with constants).
 
@@ -202,8 +178,8 @@ def best_block(
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6476a488
 @validated
 def bound_block_bandit(
-    T: Rounds, K: Arms, k: Numbers, block: Block = None, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0,
-    y_max: Label = 1.0, ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
+    T: Rounds, K: Arms, k: Numbers, block: Block | None = None, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0,
+    y_max: Label = 1.0, ridge: Ridge | None = None, step: StepOfBandit = 1.0,
 ) -> float:
     """Upper bound on the expected regret of `BlockBandit` (Ito et al. 2018, Theorem 1, with constants).
 
@@ -258,7 +234,7 @@ class InBall:
 @validated
 def online_learner(
     inner: Inside, k: Numbers, block: Length, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
-    ridge: RidgeOfBlock = None,
+    ridge: Ridge | None = None,
 ) -> Any:
     """A fresh online learner for `block_bandit`, as in `BlockBandit` but in plain numpy.
 
@@ -434,8 +410,8 @@ class BlockBandit(Learner):
 
     @validated
     def __init__(
-        self, d: AnyFeatures, family: Family, T: Rounds, inner: Inside = "vaw", *, block: Block = None,
-        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, ridge: RidgeOfBlock = None, step: Multiplier = 1.0,
+        self, d: Features, family: Family, T: PlannedRounds, inner: Inside = "vaw", *, block: Block | None = None,
+        radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0, ridge: Ridge | None = None, step: StepOfBandit = 1.0,
         seed: Seed = None,
     ):
         d, self.subsets, self.matrices = check_family(d, family)
@@ -512,7 +488,7 @@ def pair_stream(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2ec21567
 @validated
-def lower_bound_finite(T: Amount, K: Several, eps: Bias = None) -> float:
+def lower_bound_finite(T: Amount, K: Several, eps: Bias | None = None) -> float:
     """A number that the expected regret of every algorithm reaches on some stream (Ito et al. 2018, Theorem 3, with
     constants).
 

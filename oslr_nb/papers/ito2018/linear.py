@@ -15,14 +15,15 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices, check_int, check_label
-from ...core.checks import check_magnitude, check_real, fail
+from ...core.checks import check_magnitude, fail
 from ...core.compiled import entry, normal, row_product, squared_length
 from ...core.designs import draw_outside
 from ...core.frames import check_stream
 from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role, check_bought_values
 from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...core.parameters import XNorm, YMax, AnyFeatures, Choice, Integer, Radius, Real, Seed, Step, validated
+from ...core.parameters import AdaptiveStep, Budget, Choice, Features, Multiplier, Nonnegative, Radius, Rounds
+from ...core.parameters import Seed, SeveralFeatures, XNorm, YMax, but, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -30,31 +31,18 @@ __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound
            'bound_projection_schedule', 'bound_in_hindsight', 'bound_first_order', 'LinearProjection']
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fe832534
-Features = Annotated[int, Integer(
-    "Features of an example.",
-    2, 10**8, why="its state has to fit into memory, and with one feature there is nothing to choose",
-)]
-Budget = Annotated[int, Integer(
-    "Numbers bought each round (k in the paper). With d numbers all of x could be bought.",
-    2, "d",
-    why="one number is the prediction, the others the gradient; with {d} numbers a round all d = {d} features "
-    "could be bought",
-)]
-Rounds = Annotated[int, Integer("Number of rounds.", 1, 10**15)]
-Factor = Annotated[float, Real("Divides the weights lambda_t of the theorem.")]
-Loss = Annotated[float, Real("Total loss of the comparator (its expectation).", 0, LARGEST, True)]
-ShortRadius = Annotated[float, Real("Bound on the norm of the weights.", high=1e30)]
-ShortNorm = Annotated[float, Real("Bound on the norm of the features of an example.", high=1e30)]
-
-
-def check_reach(radius: float, x_norm: float, y_max: float) -> None:
-    "Refuse scales whose gradient estimates leave no room for their squares."
-    reach = x_norm * (x_norm * radius + y_max)
-    check_real("x_norm (x_norm radius + y_max)", reach, 0, 1e100, "so large are gradients, and their squares must be finite")
-
-
 SCHEDULES = ("theorem", "printed")
 DIRECTIONS = ("coordinates", "orthonormal")
+Numbers = Annotated[Budget, but(
+    "They are numbers that are measured (k in the paper); with d numbers all of x could be bought.", low=2,
+    why="one number is the prediction, the others the gradient; with {d} numbers a round all d = {d} features could be bought")]
+StepOfProjection = Annotated[AdaptiveStep, but("It divides lambda_t. X and Y are then limits of the numbers that are accepted, no more.")]
+Schedule = Annotated[str, Choice(
+    "lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; or the paper's sqrt(8 d t / (k - 1)), meant for X = "
+    "Y = 1. Without effect on an adaptive step.", words=SCHEDULES)]
+Directions = Annotated[str, Choice(
+    "The rows that are bought besides the prediction. Orthonormal directions are drawn anew every round, with a law that no rotation of "
+    "the features changes; they cost O(d budget^2) a round.", words=DIRECTIONS)]
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #1bbef1b8
 def check_number(name: str, value: Any) -> Any:
@@ -64,7 +52,7 @@ def check_number(name: str, value: Any) -> Any:
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #06f617db
 @validated
 def projection_gradient(
-    values: Any, S: Any, d: AnyFeatures, yhat: float, y: float
+    values: Any, S: Any, d: Features, yhat: float, y: float
 ) -> np.ndarray:
     """The gradient estimate of Algorithm 2: (3) of Ito et al. 2018.
 
@@ -101,7 +89,7 @@ def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
 @validated
 def linear_projection(
     X: np.ndarray, y: np.ndarray, sets: np.ndarray, lam: np.ndarray | None = None, radius: Radius = 1.0,
-    step: Factor = 1.0,
+    step: Multiplier = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 of Ito et al. 2018 line for line, with given draws.
 
@@ -131,33 +119,31 @@ def linear_projection(
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
 @validated
 def projection_rate(
-    d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Factor = 1.0
+    d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0
 ) -> float:
     """lambda_t / sqrt(t) of the best schedule for Algorithm 2.
 
     Returns (radius x_norm + y_max) x_norm / radius sqrt(8 d / (budget - 1)) / step. Source: Ito et al. 2018, Theorem 4;
     the constant is ours.
     """
-    check_reach(radius, x_norm, y_max)
     return (radius * x_norm + y_max) * x_norm / radius * math.sqrt(8 * d / (budget - 1)) / step
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b83cfa15
 @validated
 def bound_projection(
-    d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
-    step: Factor = 1.0,
+    d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
+    step: Multiplier = 1.0,
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the step of `projection_rate`.
 
     Returns: sqrt(8) radius (radius x_norm + y_max) x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest.
     Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
-    check_reach(radius, x_norm, y_max)
     return (step + 1 / step) / 2 * radius * (radius * x_norm + y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #570f17de
 @validated
-def bound_theorem_4(d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0) -> float:
+def bound_theorem_4(d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
     Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1) for D = radius, norms of features and labels up to 1; an
@@ -168,14 +154,13 @@ def bound_theorem_4(d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b9caadda
 @validated
 def bound_projection_schedule(
-    lam: Any, d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
+    lam: Any, d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 for any nondecreasing weights: (5) of Ito et al. 2018, with scales.
 
     lam (T,): lambda_1, ..., lambda_T, positive and nondecreasing. Returns: 2 d (radius x_norm + y_max)^2 x_norm^2 /
     (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
     """
-    check_reach(radius, x_norm, y_max)
     G2 = 4 * d / (budget - 1) * (x_norm * (radius * x_norm + y_max)) ** 2
     lam = check_array("lam", lam, (None,))
     return float(rda_regret_bound(np.full((lam.size, 1), math.sqrt(G2)), lam, [radius])[-1])
@@ -183,7 +168,7 @@ def bound_projection_schedule(
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fccc3bd5
 @validated
 def bound_in_hindsight(
-    d: Features, budget: Budget, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
+    d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 against the best weights in hindsight, on any stream.
 
@@ -195,7 +180,7 @@ def bound_in_hindsight(
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
 @validated
 def bound_first_order(
-    d: Features, budget: Budget, loss: Loss, radius: ShortRadius = 1.0, x_norm: ShortNorm = 1.0, step: Factor = 1.0
+    d: SeveralFeatures, budget: Numbers, loss: Nonnegative, radius: Radius = 1.0, x_norm: XNorm = 1.0, step: Multiplier = 1.0
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the adaptive step.
 
@@ -291,21 +276,7 @@ def projection_run(
     return rows.size
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #02linearpar
-Multiplier = Annotated[float | str, Step(
-    "Multiplier of the step size, divides lambda_t. With \"adaptive\" lambda_t = sqrt(sum of the squared lengths of "
-    "the estimates so far) / D, for which neither X nor Y need be known: they are limits of the numbers that are "
-    "accepted, no more."
-)]
-Schedule = Annotated[str, Choice(
-    "lambda_t = (D X + Y) X / D sqrt(8 d t / (k - 1)), the best of `bound_projection`; or the paper's sqrt(8 d t "
-    "/ (k - 1)), meant for X = Y = 1. Without effect on an adaptive step.",
-    words=SCHEDULES,
-)]
-Directions = Annotated[str, Choice(
-    "The rows that are bought besides the prediction. Orthonormal directions are drawn anew every round, with a "
-    "law that no rotation of the features changes; they cost O(d budget^2) a round.",
-    words=DIRECTIONS,
-)]
+#| exporti
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
 @register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear", besides="linear measurements for sale",
@@ -353,10 +324,9 @@ class LinearProjection(Learner):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
-        step: Multiplier = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates", seed: Seed = None,
+        self, d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
+        step: StepOfProjection = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates", seed: Seed = None,
     ):
-        check_reach(radius, x_norm, y_max)
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius

@@ -21,7 +21,9 @@ from ...core.designs import draw_outside
 from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
-from ...core.parameters import Choice, Confidence, Integer, Parameter, Real, Seed, validated
+from ...core.parameters import Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative, Parameter
+from ...core.parameters import Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, Sparsity, XMax, but
+from ...core.parameters import validated
 from ...core.registry import register
 from ...core.sparse.dantzig_selector import dantzig, dantzig_path
 
@@ -69,21 +71,24 @@ def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     return cut, float((cut - w) @ V @ (cut - w))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
-Count = Annotated[int, Integer("Number of rounds.", 1, 10**15)]
-Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 10**15)]
-Many = Annotated[int, Integer("Number of features.", 2, 10**8)]
-Seen = Annotated[int, Integer("Random features seen a round.", 2, "d", why="pairs of features have to be seen")]
-NoiseOrNone = Annotated[float, Real("Standard deviation of the noise; may be 0.", 0, 1e30, True)]
-Bound = Annotated[float, Real("A bound on the data or the weights, or a logarithm.")]
+SquareFeatures = Annotated[Features, but(low=2, high=20_000, why="it keeps d x d sums")]
+Seen = Annotated[Budget, but("They are k0 random ones.", low=2, why="pairs of features have to be seen")]
+WholeBudget = Annotated[int, Parameter(
+    "Features bought a round at most, from 2 to d: k0 random ones, and, for `DantzigOSLR`, the k features of the weights.")]
 Deviation = Annotated[float, Real(
-    "Bound of the restricted isometry.",
-    0, 0.2679, True, why="the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0",
-)]
+    "Bound of the restricted isometry.", 0, 0.2679, True, why="the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0")]
+Rule = Annotated[str, Choice(
+    "Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.", words=("theorem", "printed"))]
+Constant = Annotated[float, Real(
+    "Multiplies the radius of the programme; with rule = \"printed\" it is the unspecified constant of the paper.", 1e-30, 1e30)]
+Estimator = Annotated[str, Choice(
+    "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.", words=("unbiased", "printed"))]
+Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #18fefda8
 @validated
 def estimation_errors(
-    n: Count, d: Many, k0: Seen, L: Bound, sigma: NoiseOrNone = 1.0, radius: Bound = 1.0, x_max: Bound = 1.0
+    n: Rounds, d: SeveralFeatures, k0: Seen, L: Positive, sigma: Nonnegative = 1.0, radius: Positive = 1.0, x_max: Positive = 1.0
 ) -> tuple[float, float]:
     """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
 
@@ -156,7 +161,7 @@ def textbook_dantzig(
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a743537e
 @validated
 def bound_dantzig(
-    d: Many, k0: Seen, k: Sparsity, T: Count, sigma: NoiseOrNone = 1.0, radius: Bound = 1.0, x_max: Bound = 1.0,
+    d: SeveralFeatures, k0: Seen, k: Sparsity, T: Rounds, sigma: Nonnegative = 1.0, radius: Positive = 1.0, x_max: Positive = 1.0,
     delta: Confidence = 0.05, eps: Deviation = 0.2, t0: Waiting = 0,
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
@@ -255,30 +260,7 @@ def dantzig_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigArrays
         for b in range(a + 1): G[i, S[b]] += v * values[b]
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpa2
-SETS = "it sets the radius of the programme"
-Features = Annotated[int, Integer("Number of features.", 2, 20_000, why="it keeps d x d sums")]
-Sparsity = Annotated[int, Integer("Number of weights.", 1, "d", why="there are d = {d} features")]
-WholeBudget = Annotated[int, Parameter(
-    "Features bought a round at most, from 2 to d: k0 random ones, and, for `DantzigOSLR`, the k features of the "
-    "weights."
-)]
-Noise = Annotated[float, Real(
-    "Standard deviation of the noise, or a bound on it, in units of the label.", 1e-30, 1e30, why=SETS
-)]
-Ball = Annotated[float, Real("B, with ||w*||_1 <= B, label per feature.", 1e-30, 1e30, why=SETS)]
-Largest = Annotated[float, Real("Largest magnitude of a feature; larger ones are refused.", 1e-30, 1e30, why=SETS)]
-Rule = Annotated[str, Choice(
-    "Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.",
-    words=("theorem", "printed"),
-)]
-Constant = Annotated[float, Real(
-    "Multiplies the radius; with rule = \"printed\" the unspecified constant of the paper.", 1e-30, 1e30, why=SETS
-)]
-Estimator = Annotated[str, Choice(
-    "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.",
-    words=("unbiased", "printed"),
-)]
-Start = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
+#| exporti
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
 #| code-fold: true
@@ -296,9 +278,9 @@ class DantzigState(Learner):
 
     @validated
     def __init__(
-        self, d: Features, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: Ball = 1.0,
-        x_max: Largest = 1.0, delta: Confidence = 0.05, rule: Rule = "theorem", C: Constant = 1.0,
-        estimator: Estimator = "unbiased", t0: Start = 0, seed: Seed = None,
+        self, d: SquareFeatures, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: RadiusL1 = 1.0,
+        x_max: XMax = 1.0, delta: Confidence = 0.05, rule: Rule = "theorem", C: Constant = 1.0,
+        estimator: Estimator = "unbiased", t0: Waiting = 0, seed: Seed = None,
     ):
         least = 2 if self.proper else 2 + k
         why = "pairs of random features have to be seen" + ("" if self.proper else ", besides the k features of the weights")

@@ -22,7 +22,8 @@ from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_be
 from ...core.kernels import kernel, record
 from ...core.learner import SLACK, Learner, Role
 from ...core.oco import ridge_weights, vaw_learn, vaw_parts
-from ...core.parameters import Integer, Parameter, Real, Seed, validated
+from ...core.parameters import Budget, Count, Features, Integer, Multiplier, Parameter, PlannedRounds, Positive
+from ...core.parameters import Real, Rounds, Seed, Sparsity, XMax, YMax, but, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -72,16 +73,24 @@ def supermodular_factor(kappa: Condition, m: Count) -> float:
     return kappa**2 - (kappa**2 - 1) / m
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #0122be67
-Count = Annotated[int, Integer("A number of rounds, copies or features.", 1, 10**15)]
-CountOrNone = Annotated[int | None, Integer("Number of rounds, t0 of the paper.", 1, 10**15)]
-Condition = Annotated[float, Real(
-    "Restricted condition number.", 1, 1e30, True, why="it is a largest over a smallest value"
-)]
-Scale = Annotated[float, Real("A ridge, an eigenvalue or a limit of the data.", 1e-30, 1e30)]
+Condition = Annotated[float, Real("Restricted condition number.", 1, 1e30, True, why="it is a largest over a smallest value")]
+BudgetOfCopies = Annotated[Budget, but("It is k0 here, at most 10^4; k1 times floor(budget / k1) at most are bought.")]
+Committed = Annotated[int, Integer(
+    "Most nonzero weights that are committed, number of copies of BEXP (k1 in the paper).", 1, "budget",
+    why="each weight that is committed has a copy of BEXP, which asks for a feature or more")]
+Kappa = Annotated[float, Parameter(
+    "Restricted condition number; given, k1 and batch default to those of Theorem 9 (`greedy_parameters`), or are refused.")]
+Copies = Annotated[int, Integer(
+    "Copies of BEXP, special features. Default without kappa: half of the budget, at least k.", 1, "budget",
+    why="each copy of BEXP asks for a feature or more")]
+Batch = Annotated[int, Integer(
+    "Rounds of a batch (B in the paper). Default without kappa: (budget T / d)^(1/3), at least 40 and twice the copies, at most T.",
+    1, "T", why="there are T = {T} rounds")]
+Ridge = Annotated[float, Real("Ridge of the batch, squared feature.", 1e-30, 1e30, why="it multiplies a square or a rate")]
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #26d97373
 @validated
-def bound_batch(batch: Count, k1: Count, phi: Scale, ridge: Scale = 1.0, x_max: Scale = 1.0, y_max: Scale = 1.0) -> float:
+def bound_batch(batch: Count, k1: Count, phi: Positive, ridge: Positive = 1.0, x_max: Positive = 1.0, y_max: Positive = 1.0) -> float:
     """Upper bound on the regret of VAW in a batch against the best weights on its features (Lemma 13 of Kale et al. 2017, mended).
 
     batch: rounds of the batch, at least 1. k1: number of features that it uses, at least 1. phi: lower bound on the
@@ -104,8 +113,8 @@ def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e15d0d51
 @validated
 def bound_greedy(
-    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, phi: Scale, k1: Count, batch: Count,
-    ridge: Scale = 1.0, x_max: Scale = 1.0, y_max: Scale = 1.0,
+    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, phi: Positive, k1: Count, batch: Count,
+    ridge: Positive = 1.0, x_max: Positive = 1.0, y_max: Positive = 1.0,
 ) -> float:
     """Upper bound on the expected regret of `OnlineGreedyOSLR` against k-sparse weights (Theorem 9 of Kale et al. 2017, mended).
 
@@ -137,7 +146,7 @@ class GreedyPlan:
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4b2858f0
 @validated
 def greedy_parameters(
-    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, least: CountOrNone = None,
+    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, least: Rounds | None = None,
     phi: float | None = None, ridge: float = 1.0, x_max: float = 1.0, y_max: float = 1.0,
 ) -> GreedyPlan:
     """Number of copies and length of a batch for Algorithm 2 of Kale et al. 2017, within Theorem 9.
@@ -406,47 +415,7 @@ def check_batch_sizes(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple
     return d, budget, k1, T, check_int("batch", min(usual, T) if batch is None else batch, 1, T, f"there are T = {T} rounds")
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #02greedypar
-Features = Annotated[int, Integer("Number of features.", 1, 10**8, why="its state has to fit into memory")]
-Budget = Annotated[int, Integer(
-    "Features that may be bought each round (k0 in the paper), at most 10^4; k1 times floor(budget / k1) at most are.",
-    1, "d", why="there are d = {d} features",
-)]
-Sparsity = Annotated[int, Integer(
-    "Sparsity of the comparator; it only sets defaults.", 1, "d", why="there are d = {d} features"
-)]
-Committed = Annotated[int, Integer(
-    "Most nonzero weights that are committed, number of copies of BEXP (k1 in the paper).",
-    1, "budget", why="each weight that is committed has a copy of BEXP, which asks for a feature or more",
-)]
-Rounds = Annotated[int, Integer(
-    "Rounds that the rate is made for; the learner may play on.",
-    1, 10**15, why="the rate of BEXP depends on the number of rounds",
-)]
-Kappa = Annotated[float | None, Parameter(
-    "Restricted condition number; given, k1 and batch default to those of Theorem 9 (`greedy_parameters`), or are "
-    "refused."
-)]
-Copies = Annotated[int | None, Integer(
-    "Copies of BEXP, special features. Default without kappa: half of the budget, at least k.",
-    1, "budget", why="each copy of BEXP asks for a feature or more",
-)]
-Batch = Annotated[int | None, Integer(
-    "Rounds of a batch (B in the paper). Default without kappa: (budget T / d)^(1/3), at least 40 and twice the "
-    "copies, at most T.",
-    1, "T", why="there are T = {T} rounds",
-)]
-RidgeOfBatch = Annotated[float, Real(
-    "Ridge of the batch, squared feature.", 1e-30, 1e30, why="it multiplies a square or a rate"
-)]
-Multiplier = Annotated[float, Real(
-    "Multiplier of the rate of BEXP.", 1e-30, 1e30, why="it multiplies a square or a rate"
-)]
-Largest = Annotated[float, Real(
-    "Bound on the magnitude of features; larger ones are refused.", 1e-30, 1e30, why="it is a limit of the data"
-)]
-Label = Annotated[float, Real(
-    "Bound on the magnitude of labels; larger ones are refused.", 1e-30, 1e30, why="it is a limit of the data"
-)]
+#| exporti
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #755ebcc8
 class GreedyBatches(Learner):
@@ -531,9 +500,9 @@ class OnlineGreedyOSLR(GreedyBatches):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, k: Sparsity, T: Rounds, kappa: Kappa = None, k1: Copies = None,
-        batch: Batch = None, ridge: RidgeOfBatch = 1.0, step: Multiplier = 1.0, x_max: Largest = 1.0,
-        y_max: Label = 1.0, seed: Seed = None,
+        self, d: Features, budget: BudgetOfCopies, *, k: Sparsity, T: PlannedRounds, kappa: Kappa | None = None, k1: Copies | None = None,
+        batch: Batch | None = None, ridge: Ridge = 1.0, step: Multiplier = 1.0, x_max: XMax = 1.0,
+        y_max: YMax = 1.0, seed: Seed = None,
     ):
         if kappa is not None:
             plan = greedy_parameters(d, k, budget, T, kappa)
@@ -577,8 +546,8 @@ class OnlineGreedyPOSLR(GreedyBatches):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, *, k: Committed, T: Rounds, batch: Batch = None, ridge: RidgeOfBatch = 1.0,
-        step: Multiplier = 1.0, x_max: Largest = 1.0, y_max: Label = 1.0, seed: Seed = None,
+        self, d: Features, budget: BudgetOfCopies, *, k: Committed, T: PlannedRounds, batch: Batch | None = None, ridge: Ridge = 1.0,
+        step: Multiplier = 1.0, x_max: XMax = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         d, budget, k, T, batch = check_batch_sizes(d, budget, k, T, batch)
         super().__init__(d, budget, k, T, batch, ridge, step, x_max, y_max, seed, k=k)

@@ -15,13 +15,14 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_choice, check_indices, check_int, check_magnitude, check_real, fail
+from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real, fail
 from ...core.compiled import prefetch_row
 from ...core.frames import check_stream
 from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
 from ...core.kernels import kernel, record
 from ...core.learner import Learner, Role
-from ...core.parameters import Integer, Parameter, Randomness, Real, validated
+from ...core.parameters import Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive, Real, Seed
+from ...core.parameters import SeveralFeatures, Sparsity, XMax, but, validated
 from ...core.registry import register
 
 # %% auto #0
@@ -32,45 +33,27 @@ __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', '
 WEIGHT_LIMIT = 1e30  # weights are cut to this magnitude: a step that is far too long must not end in infinities
 
 
-Features = Annotated[int, Integer(
-    "Features of an example.",
-    2, 10**8, why="its state has to fit into memory, and with one feature there is nothing to choose",
-)]
-Budget = Annotated[int, Integer(
-    "Features bought each round (s' in the paper).",
-    2, "d", why="one feature for the weights, one for a block, and there are d = {d}",
-)]
-Top = Annotated[int | None, Integer(
-    "Weights that are kept (s in the paper). Default: half of the budget.",
-    1, "budget - 1", why="1 <= top < budget = {budget}: a block needs a feature",
-)]
-Width = Annotated[int | None, Parameter(
-    "Coordinates of a block. Default, and the most that fits: budget - top (d, if budget = d)."
-)]
-StepSize = Annotated[float | None, Parameter("Step size, in (1e-60, 1e60]. Default: 1 / smoothness.")]
-Smoothness = Annotated[float | None, Real(
+HalfBudget = Annotated[int, Integer(
+    "Weights that are kept (s in the paper). Default: half of the budget.", 1, "budget - 1", why="1 <= top < budget = {budget}: a block "
+    "needs a feature")]
+Width = Annotated[int, Parameter("Coordinates of a block. Default, and the most that fits: budget - top (d, if budget = d).")]
+Eta = Annotated[float, Parameter("Step size, in (1e-60, 1e60]. Default: 1 / smoothness.")]
+Smoothness = Annotated[float, Real(
     "Restricted smoothness L of the risk (`restricted_constants`); if stated, eta must be below 2 / L.",
-    why="it is L of restricted smoothness",
-)]
+    why="it is L of restricted smoothness")]
 Batch = Annotated[int, Integer(
-    "Examples of a block in the first update (B_1 in the paper); an exploring update takes ceil(d / width) times "
-    "as many.",
-    1, 10**12,
-)]
+    "Examples of a block in the first update (B_1 in the paper); an exploring update takes ceil(d / width) times as many.", 1, 10**12)]
 Growth = Annotated[float, Real(
-    "Factor of the batch from one update (or outer round) to the next; batches are rounded up.",
-    1, 1e6, True, why="batches grow by this factor; smaller ones would add noise",
-)]
+    "Factor of the batch from one update (or outer round) to the next; batches are rounded up.", 1, 1e6, True,
+    why="batches grow by this factor; smaller ones would add noise")]
 FirstSupport = Annotated[Any, Parameter(
-    "Coordinates of the first weights, at most as many as are kept. Default: none, the weights start at 0."
-)]
+    "Coordinates of the first weights, at most as many as are kept. Default: none, the weights start at 0.")]
 FirstWeights = Annotated[Any, Parameter("Their values. Default: 0.")]
-Largest = Annotated[float | None, Real("Bound on the magnitude of features; if stated, larger ones are refused.")]
-NoSeed = Annotated[Any, Randomness("Without effect: the algorithm draws nothing, the chance is in the examples.")]
+NoSeed = Annotated[Seed, but("It is without effect: the algorithm draws nothing, the chance is in the examples.")]
 
 
 @validated
-def check_sizes(d: Features, budget: Budget, top: Top = None, width: Any = None) -> tuple[int, int, int, int]:
+def check_sizes(d: SeveralFeatures, budget: PairBudget, top: HalfBudget | None = None, width: Any = None) -> tuple[int, int, int, int]:
     "d, budget, top and width as integers: 1 <= top < budget <= d, and the weights and a block fit into the budget."
     top = max(1, budget // 2) if top is None else top
     most = d if budget == d else budget - top
@@ -427,9 +410,9 @@ class Exploration(HardThresholding):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, top: Top = None, eta: StepSize = None, batch: Batch = 100,
-        growth: Growth = 1.0, width: Width = None, smoothness: Smoothness = None, support: FirstSupport = None,
-        start: FirstWeights = None, x_max: Largest = None, seed: NoSeed = None,
+        self, d: SeveralFeatures, budget: PairBudget, top: HalfBudget | None = None, eta: Eta | None = None, batch: Batch = 100,
+        growth: Growth = 1.0, width: Width | None = None, smoothness: Smoothness | None = None, support: FirstSupport = None,
+        start: FirstWeights = None, x_max: XMax | None = None, seed: NoSeed = None,
     ):
         d, budget, top, width = check_sizes(d, budget, top, width)
         names = {"top": top, "batch": batch, "width": width, "smoothness": smoothness, "x_max": x_max}
@@ -462,34 +445,21 @@ def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
     return 2 / (L.upper + mu.lower)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7c28c799
-Dimension = Annotated[int, Integer("Number of features.", 1, 10**15)]
-Truth = Annotated[int, Integer("Nonzero weights of the truth.", 1, "d", why="there are d = {d} features")]
-Kept = Annotated[int, Integer(
-    "Weights that are kept.", "k", "d", why="hard thresholding has to keep as many as the truth has"
-)]
+Kept = Annotated[int, Integer("Weights that are kept.", "k", "d", why="hard thresholding has to keep as many as the truth has")]
 Smooth = Annotated[float, Real("Restricted smoothness.")]
-Convex = Annotated[float, Real(
-    "Restricted strong convexity.", high="L", why="restricted strong convexity, positive and at most L"
-)]
-Size = Annotated[float, Real("A standard deviation or a length.", 0, LARGEST, True)]
-Scale = Annotated[float, Real("A bound or a length.")]
-Count = Annotated[int, Integer("A number of examples.", 1, 10**15)]
+Convex = Annotated[float, Real("Restricted strong convexity.", high="L", why="restricted strong convexity, positive and at most L")]
 Block = Annotated[int, Integer("Coordinates of a block.", 1, "d")]
 Kappa = Annotated[float, Real("Condition number L / mu.", 1, 1e6, True, why="it is L / mu with mu <= L")]
-LongSparsity = Annotated[int, Integer("Nonzero weights of the truth.", 1, 10**15)]
-Chance = Annotated[float | None, Real(
-    "Probability of failure, below 1.", 0, math.nextafter(1, 0), why="a probability of failure"
-)]
 
 
 @validated
-def check_theory(d: Dimension, top: Kept, k: Truth, mu: Convex, L: Smooth, eta: Any) -> tuple[int, int, int, float, float, float]:
+def check_theory(d: Count, top: Kept, k: Sparsity, mu: Convex, L: Smooth, eta: Any) -> tuple[int, int, int, float, float, float]:
     "Sizes 1 <= k <= top <= d, constants 0 < mu <= L and a step below 2 / L."
     return d, top, k, mu, L, check_step(2 / (L + mu) if eta is None else eta, L)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e55494d4
 @validated
-def contraction_factor(d: Dimension, top: Kept, k: Truth, mu: Convex, L: Smooth, eta: float | None = None) -> float:
+def contraction_factor(d: Count, top: Kept, k: Sparsity, mu: Convex, L: Smooth, eta: float | None = None) -> float:
     """Upper bound on the share of the distance to the truth that a step of hard thresholding with the true gradient leaves.
 
     top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and
@@ -502,7 +472,7 @@ def contraction_factor(d: Dimension, top: Kept, k: Truth, mu: Convex, L: Smooth,
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #3bc6e7e9
 @validated
-def least_top(k: LongSparsity, kappa: Kappa) -> int:
+def least_top(k: Count, kappa: Kappa) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
     kappa: restricted condition number L / mu, from 1 to 10^6. Returns: the least top >= k that is larger than
@@ -515,7 +485,7 @@ def least_top(k: LongSparsity, kappa: Kappa) -> int:
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #95c0c007
 @validated
 def bound_block_noise(
-    d: Dimension, m: Block, batch: Count, error: Size, sigma: Size = 0.0, x_max: Scale = 1.0, chance: Chance = None
+    d: Count, m: Block, batch: Count, error: Nonnegative, sigma: Nonnegative = 0.0, x_max: Positive = 1.0, chance: Confidence | None = None
 ) -> float:
     """Upper bound on the largest squared error of an entry of the block gradient.
 
@@ -529,8 +499,8 @@ def bound_block_noise(
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
 @validated
 def bound_exploration(
-    batches: Any, d: Dimension, top: Kept, k: Truth, start: Size, mu: Convex, L: Smooth, sigma: Size = 0.0,
-    x_max: Scale = 1.0, eta: float | None = None, chance: Chance = None,
+    batches: Any, d: Count, top: Kept, k: Sparsity, start: Nonnegative, mu: Convex, L: Smooth, sigma: Nonnegative = 0.0,
+    x_max: Positive = 1.0, eta: float | None = None, chance: Confidence | None = None,
 ) -> np.ndarray:
     """Upper bounds on the squared distance of Exploration to the truth, after each update, for any batches.
 
@@ -553,8 +523,8 @@ def bound_exploration(
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #474a63fe
 @validated
 def exploration_plan(
-    eps: float, d: int, budget: int, top: int, k: int, start: Scale, mu: float, L: float, sigma: Size = 0.0,
-    x_max: Scale = 1.0, eta: float | None = None,
+    eps: float, d: int, budget: int, top: int, k: int, start: Positive, mu: float, L: float, sigma: Nonnegative = 0.0,
+    x_max: Positive = 1.0, eta: float | None = None,
 ) -> tuple[int, int, int]:
     """A constant batch and a number of updates after which the expected squared distance is at most eps.
 

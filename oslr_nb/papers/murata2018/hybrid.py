@@ -16,11 +16,12 @@ import numpy as np
 from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
 from ...core.frames import check_stream
 from ...core.geometry import truncation_factor
-from ...core.parameters import AnyBudget, Integer, Parameter, Real, validated
+from ...core.parameters import Budget, Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive
+from ...core.parameters import Real, SeveralFeatures, XMax, but, validated
 from ...core.registry import register
-from .exploration import WEIGHT_LIMIT, Batch, Budget, Convex, Count, Descent, Features
-from .exploration import FirstSupport, FirstWeights, Growth, HardThresholding, Largest
-from .exploration import NoSeed, Scale, Size, Smooth, Smoothness, StepSize, Top, Width
+from .exploration import WEIGHT_LIMIT, Batch, Convex, Descent
+from .exploration import FirstSupport, FirstWeights, Growth, HardThresholding
+from .exploration import Eta, HalfBudget, NoSeed, Smooth, Smoothness, Width
 from .exploration import check_batch, check_sizes, check_start, check_step
 from .exploration import contraction_factor, first_weights, textbook_exploration
 
@@ -135,7 +136,7 @@ def textbook_hybrid(
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5ebe1447
 @validated
-def stable_exploitation_step(batch: Count, L: Scale, K: Scale) -> float:
+def stable_exploitation_step(batch: Count, L: Positive, K: Positive) -> float:
     """The largest step of Exploitation: below it the rate of `bound_exploitation` is smaller than 1.
 
     batch: examples of an update (B), at least 1. L: largest eigenvalue of twice the second moments of the features on
@@ -148,7 +149,7 @@ def stable_exploitation_step(batch: Count, L: Scale, K: Scale) -> float:
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5b18d83
 @validated
-def exploitation_room(eta: Scale, batch: Count, L: Scale, K: Scale) -> float:
+def exploitation_room(eta: Positive, batch: Count, L: Positive, K: Positive) -> float:
     """Delta of the theorem on Exploitation: how many examples of a batch are left for averaging.
 
     batch: examples of an update (B), at least 1. Returns: B - eta L (B - 1) / 2 - eta K, positive. Ours.
@@ -159,11 +160,15 @@ def exploitation_room(eta: Scale, batch: Count, L: Scale, K: Scale) -> float:
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ca237edd
 Updates = Annotated[int, Integer("Number of updates.", 0, 10**9)]
-FewUpdates = Annotated[int, Integer("Number of updates.", 0, 10**6)]
 Places = Annotated[int, Integer("Features with weights, or blocks.", 1, 10**9)]
-ShortStep = Annotated[float, Real("Step size.", high=1e3)]
+ShortStep = Annotated[Positive, but(high=1e3)]
 Rate = Annotated[float, Real("Contraction of an exploring update.", 0, 1 - 1e-12, why="Exploration must contract")]
-Risk = Annotated[float, Real("Probability of failure.", 0, 1 - 1e-12)]
+Risk = Annotated[Confidence, but(high=1 - 1e-12)]
+Support = Annotated[Any, Parameter("The features that are bought and have weights; from 1 to `budget` of them.")]
+Explore = Annotated[Any, Parameter("Exploring updates of an outer round, and examples of a block in the first of them.")]
+Exploit = Annotated[Any, Parameter(
+    "Exploiting updates of an outer round, and examples of such an update in the first; None: as many as an exploring update takes, ceil(d "
+    "/ width) times those of a block.")]
 
 
 def check_fourth(K: float, top: int, mu: float, L: float) -> None:
@@ -174,7 +179,7 @@ def check_fourth(K: float, top: int, mu: float, L: float) -> None:
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #6d1d96d0
 @validated
 def bound_exploitation(
-    updates: Updates, first: Size, eta: Scale, batch: Count, top: Places, mu: Convex, L: Smooth, K: Scale, sigma: Size
+    updates: Updates, first: Nonnegative, eta: Positive, batch: Count, top: Places, mu: Convex, L: Smooth, K: Positive, sigma: Nonnegative
 ) -> float:
     """Upper bound on the expected squared distance to the true weights, on a support that contains theirs.
 
@@ -192,7 +197,7 @@ def bound_exploitation(
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5c40bd6
 @validated
 def bound_exploitation_excess(
-    updates: Updates, first: Size, eta: Scale, batch: Count, top: Places, mu: Convex, L: Smooth, K: Scale, sigma: Size,
+    updates: Updates, first: Nonnegative, eta: Positive, batch: Count, top: Places, mu: Convex, L: Smooth, K: Positive, sigma: Nonnegative,
     trace: float | None = None,
 ) -> float:
     """Upper bound on the expected excess risk, on a support that contains that of the true weights.
@@ -208,7 +213,7 @@ def bound_exploitation_excess(
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ebbb40cd
 @validated
-def exact_exploitation(updates: FewUpdates, first: Size, eta: ShortStep, batch: Count, top: Places, sigma: Size) -> float:
+def exact_exploitation(updates: Updates, first: Nonnegative, eta: ShortStep, batch: Count, top: Places, sigma: Nonnegative) -> float:
     """The expected squared distance, exactly, for independent standard normal features.
 
     updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. eta: step size,
@@ -226,7 +231,7 @@ def exact_exploitation(updates: FewUpdates, first: Size, eta: ShortStep, batch: 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1dce23eb
 @validated
 def bound_wrong_support(
-    updates: Updates, excess: Size, least: Size, eta: Scale, batch: Count, mu: Convex, L: Smooth, K: Scale,
+    updates: Updates, excess: Nonnegative, least: Nonnegative, eta: Positive, batch: Count, mu: Convex, L: Smooth, K: Positive,
 ) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
 
@@ -249,7 +254,7 @@ def bound_wrong_support(
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a748e0b3
 @validated
 def exploration_rate(
-    d: int, top: int, k: int, mu: Convex, L: Smooth, sigma: Size, x_max: Scale = 1.0, eta: float | None = None
+    d: int, top: int, k: int, mu: Convex, L: Smooth, sigma: Nonnegative, x_max: Positive = 1.0, eta: float | None = None
 ) -> tuple[float, float, float]:
     """The progress of an update of Exploration, in the form that `bound_hybrid` takes.
 
@@ -269,8 +274,8 @@ def exploration_rate(
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #4ea6a423
 @validated
 def bound_hybrid(
-    eps: Scale, r_min: Scale, blocks: Places, top: Places, eta: Scale, explore: tuple, exploit: tuple, growth: float,
-    q: Rate, V: Size, mu: Convex, L: Smooth, K: Scale, sigma: Size, first: Size, delta: Risk = 0.1,
+    eps: Positive, r_min: Positive, blocks: Places, top: Places, eta: Positive, explore: tuple, exploit: tuple, growth: float,
+    q: Rate, V: Nonnegative, mu: Convex, L: Smooth, K: Positive, sigma: Nonnegative, first: Nonnegative, delta: Risk = 0.1,
 ) -> int:
     """Examples after which Hybrid has an excess risk of at most eps, with a stated chance.
 
@@ -307,14 +312,7 @@ def bound_hybrid(
     return used
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #02hybridpar
-Support = Annotated[Any, Parameter("The features that are bought and have weights; from 1 to `budget` of them.")]
-Explore = Annotated[Any, Parameter(
-    "Exploring updates of an outer round, and examples of a block in the first of them."
-)]
-Exploit = Annotated[Any, Parameter(
-    "Exploiting updates of an outer round, and examples of such an update in the first; None: as many as an "
-    "exploring update takes, ceil(d / width) times those of a block."
-)]
+#| exporti
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
 @register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation", of="error",
@@ -352,8 +350,8 @@ class Exploitation(HardThresholding):
 
     @validated
     def __init__(
-        self, d: Features, budget: AnyBudget, support: Support, start: FirstWeights = None, eta: StepSize = None,
-        batch: Batch = 100, growth: Growth = 1.0, smoothness: Smoothness = None, x_max: Largest = None,
+        self, d: SeveralFeatures, budget: Budget, support: Support, start: FirstWeights = None, eta: Eta | None = None,
+        batch: Batch = 100, growth: Growth = 1.0, smoothness: Smoothness | None = None, x_max: XMax | None = None,
         seed: NoSeed = None,
     ):
         S, _ = check_start(d, budget, support, start, f"budget = {budget} may be bought")
@@ -398,9 +396,9 @@ class Hybrid(HardThresholding):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, top: Top = None, eta: StepSize = None, explore: Explore = (3, 30),
-        exploit: Exploit = (10, None), growth: Growth = 1.5, width: Width = None, smoothness: Smoothness = None,
-        support: FirstSupport = None, start: FirstWeights = None, x_max: Largest = None, seed: NoSeed = None,
+        self, d: SeveralFeatures, budget: PairBudget, top: HalfBudget | None = None, eta: Eta | None = None, explore: Explore = (3, 30),
+        exploit: Exploit = (10, None), growth: Growth = 1.5, width: Width | None = None, smoothness: Smoothness | None = None,
+        support: FirstSupport = None, start: FirstWeights = None, x_max: XMax | None = None, seed: NoSeed = None,
     ):
         d, budget, top, width = check_sizes(d, budget, top, width)
         first, second, growth = check_phases(d, width, explore, exploit, growth)
