@@ -197,9 +197,9 @@ Top = Annotated[int, Integer(
 Rounds = Annotated[int, Integer("Number of rounds, one example each.", 1, 10**15)]
 PlannedRounds = Annotated[Rounds, but(
     "The steps are made for it; the learner may play on.", why="the steps of the theorem depend on the number of rounds")]
-Horizon = Annotated[float, Real("Number of rounds, which may be fractional.", 0)]
+Horizon = Annotated[float, Real("Number of rounds, which may be fractional.", 0, 1e200)]
 Count = Annotated[int, Integer("A number of rounds, features or draws.", 1, 10**15)]
-SCALES = "products of such limits must be finite numbers"
+SCALES = "products of such limits must be finite numbers"  # the reason of their range
 Radius = Annotated[float, Real(
     "Bound on the norm of the weights, in labels per feature. If it is less than the norm of the comparator, the regret is linear.",
     1e-30, 1e30, why=SCALES)]
