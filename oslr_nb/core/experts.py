@@ -19,8 +19,8 @@ from .checks import LARGEST, SMALLEST, as_array, check_array, check_exact, check
 from .compiled import generator_words, uniform
 from .designs import draw_outside
 from .kernels import kernel
-from .oco import Oracle
-from .parameters import Array, Features, Flag, Horizon, Integer, Radius, Real, Rounds, Seed, but, validated
+from .oco import Oracle, Steps
+from .parameters import Array, Features, Flag, Horizon, Integer, Radius, Real, Seed, but, validated
 
 # %% auto #0
 __all__ = ['second_order_factor', 'hedge', 'hedge_regret_bound', 'hedge_rate', 'bound_hedge', 'eg_step', 'exponentiated_gradient',
@@ -99,7 +99,7 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 # %% ../../nbs/core/09_experts.ipynb #3dee61bd
 @validated
 def exponentiated_gradient(
-    gradient: Oracle, d: Features, eta: Rate, n: Rounds, radius: Radius = 1.0
+    gradient: Oracle, d: Features, eta: Rate, n: Steps, radius: Radius = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 
@@ -169,7 +169,7 @@ def limited_advice(
 
 # %% ../../nbs/core/09_experts.ipynb #4a9e6a1d
 @validated
-def check_rates(eta: Any, T: Rounds) -> np.ndarray:
+def check_rates(eta: Any, T: Steps) -> np.ndarray:
     "One positive rate for each round, not increasing, from a number or an array (T,)."
     if as_array(eta, "eta").ndim == 0: eta = np.full(T, check_real("eta", eta, SMALLEST, LARGEST))
     return Array("Rates.", ("T",), SMALLEST, closed=False, order=-1).check("eta", eta, {"T": T})

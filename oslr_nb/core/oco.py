@@ -18,7 +18,7 @@ from .checks import LARGEST, SMALLEST, check_array, check_magnitude, check_real,
 from .geometry import proj_l2
 from .kernels import kernel
 from .parameters import Array, Examples, Features, Labels, Multiplier, Nonnegative, Parameter, Radius, Real
-from .parameters import Rounds, XNorm, YMax, validated
+from .parameters import Rounds, XNorm, YMax, but, validated
 
 # %% auto #0
 __all__ = ['dual_averaging_into', 'dual_averaging_step', 'dual_averaging', 'linear_regret', 'rda_regret_bound', 'rda_schedule',
@@ -51,6 +51,7 @@ Oracle = Annotated[Callable[[int, np.ndarray], Any], Parameter("`gradient(j, w)`
 Steepness = Annotated[float, Real("Limit on the Euclidean norm of a gradient.")]
 Ridge = Annotated[float, Real("Weight of the squared norm of the weights.")]
 Residual = Annotated[float | None, Real("Limit M on |<w, x> - y| in the ball.", high=1e130)]
+Steps = Annotated[Rounds, but(high=10**8, why="a number is kept for each round")]
 Gradients = Annotated[Any, Array("Gradient of each round.", ("n", "d"))]
 Weights = Annotated[Any, Array("Weight of the regulariser, or size of the step, of each round.", ("n",), SMALLEST, closed=False)]
 Point = Annotated[Any, Array("A point.", ("d",))]
@@ -98,13 +99,13 @@ def rda_regret_bound(
 
 # %% ../../nbs/core/08_oco.ipynb #5d920de7
 @validated
-def rda_schedule(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
+def rda_schedule(n: Steps, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
     "Weights of the regulariser (n,), which do not depend on the number of rounds: lam_j = sqrt(2 j) G / (radius step)."
     return G / (radius * step) * np.sqrt(2.0 * np.arange(1, n + 1))
 
 # %% ../../nbs/core/08_oco.ipynb #604c9d31
 @validated
-def bound_rda(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> float:
+def bound_rda(n: Steps, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> float:
     "Upper bound on the regret of `dual_averaging` with `rda_schedule`: sqrt(2 n) G radius (step + 1/step) / 2."
     return G * radius * math.sqrt(2 * n) * (step + 1 / step) / 2
 
@@ -117,7 +118,7 @@ def adaptive_weight(squares: float, radius: float, step: float) -> float:
 # %% ../../nbs/core/08_oco.ipynb #4b4efb75
 @validated
 def adaptive_dual_averaging(
-    gradient: Oracle, d: Features, n: Rounds, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Nonnegative = 0.0
+    gradient: Oracle, d: Features, n: Steps, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Nonnegative = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
@@ -221,7 +222,7 @@ def ogd_regret_bound(
 
 # %% ../../nbs/core/08_oco.ipynb #290e189f
 @validated
-def ogd_schedule(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
+def ogd_schedule(n: Steps, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
     "Step sizes (n,), which do not depend on the number of rounds: eta_j = step radius sqrt(2 / j) / G."
     return step * radius / G * np.sqrt(2.0 / np.arange(1, n + 1))
 

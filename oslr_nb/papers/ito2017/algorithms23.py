@@ -93,6 +93,7 @@ def check_support(w: Any, d: int, budget: int) -> np.ndarray:
 
 
 Phi = Annotated[float, Real("phi_0, the compatibility constant; of features of norm at most 1 at most sqrt(k).", why="condition (b)")]
+SquareRounds = Annotated[Rounds, but(high=10**14, why="the sum has sqrt(T) terms")]
 Weight = Annotated[float, Real("True weight of the feature.", -1 - 1e-9, 1 + 1e-9, True, why="||w|| <= 1")]
 Explorations = Annotated[int, Integer("Explorations.", 1, 10**8, why="there is one number for each exploration")]
 Supported = Annotated[Sparsity, but(high="budget", why="Ito et al. 2017, Theorems 6 and 7 need k <= budget")]
@@ -135,7 +136,7 @@ def miss_bound_2(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #b782ac33
 @validated
 def bound_6_sharpened(
-    w: np.ndarray, T: Rounds, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
+    w: np.ndarray, T: SquareRounds, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
 ) -> float:
     """Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations.
 

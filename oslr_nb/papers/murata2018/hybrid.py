@@ -160,6 +160,7 @@ def exploitation_room(eta: Positive, batch: Count, L: Positive, K: Positive) -> 
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ca237edd
 Updates = Annotated[int, Integer("Number of updates.", 0, 10**9)]
+FewUpdates = Annotated[Updates, but(high=10**6)]
 Places = Annotated[int, Integer("Features with weights, or blocks.", 1, 10**9)]
 ShortStep = Annotated[Positive, but(high=1e3)]
 Rate = Annotated[float, Real("Contraction of an exploring update.", 0, 1 - 1e-12, why="Exploration must contract")]
@@ -213,7 +214,7 @@ def bound_exploitation_excess(
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #ebbb40cd
 @validated
-def exact_exploitation(updates: Updates, first: Nonnegative, eta: ShortStep, batch: Count, top: Places, sigma: Nonnegative) -> float:
+def exact_exploitation(updates: FewUpdates, first: Nonnegative, eta: ShortStep, batch: Count, top: Places, sigma: Nonnegative) -> float:
     """The expected squared distance, exactly, for independent standard normal features.
 
     updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. eta: step size,
