@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 
 from .backends import hand_out
-from .checks import Refused, as_array, check_flag, check_int, check_real, check_rng, fail
+from .checks import Refused, check_flag, check_int, check_real, check_rng, fail
 from .environment import Environment, split_query
-from .frames import aligned, check_features, check_labels, column_names, place_names
+from .frames import Table, place_names, table_of
 from .kernels import kernel_folder
 from .learner import SLACK, Learner, check_learner
 from .registry import all_learners
 from .run import Run
 
 # %% auto #0
-__all__ = ['play', 'sell', 'commit_to', 'simulate', 'run_of', 'check_rows']
+__all__ = ['play', 'sell', 'commit_to', 'simulate', 'play_stream', 'run_of']
 
 # %% ../../nbs/core/03_driver.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
@@ -176,17 +176,17 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
-    place, names = place_names(column_names(X), learner.names_)
-    y = aligned(y, X)
-    X = check_features(X, mapped=True)
-    if place is not None: X = X[:, place]
-    y = check_labels(y, len(X))
+    return play_stream(learner, table_of(X, y, rows, learner.names_, mapped=True), seed, score)
+
+
+def play_stream(learner: Learner, table: Table, seed: Any, score: bool) -> Run:
+    "Play a table with compiled rounds; seed, score: as for `simulate`."
+    X, y, rows, names = table
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     if not check_flag("score", score) and learner.protocol != "training-only":
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
     with learner._alone:
         learner._turn(learner.calls[0])
-        rows = check_rows(rows, len(X))
         check_label_limit(learner, y, rows)
         if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names)
         before, rng, played = learner.state(), learner.rng, rows
@@ -207,16 +207,6 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
 def run_of(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, books: tuple, names: tuple) -> Run:
     "The run of a learner; books: predictions, numbers bought, money spent."
     return Run(X, y, rows, books[0], books[1], None if learner.menu.counted else books[2], names, learner.loss)
-
-# %% ../../nbs/core/03_driver.ipynb #7224cbfc
-def check_rows(rows: Any, n: int) -> np.ndarray:
-    "Check the order of play. rows (T,): row numbers, with repetitions if wanted; None means each of the n rows once."
-    if rows is None: return np.arange(n)
-    rows, given = as_array(rows, "rows"), rows
-    if rows.size == 0: return np.empty(0, np.int64)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
-        fail("rows", given, f"a list of row numbers from 0 to {n - 1}")
-    return np.ascontiguousarray(rows, np.int64)
 
 # %% ../../nbs/core/03_driver.ipynb #067b70af
 LABELS_AT_ONCE = 2**16  # labels that are looked at together

@@ -7,7 +7,7 @@ from __future__ import annotations
 import mmap
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from .checks import as_array, check_array, check_real, fail, frame_of, is_table
 
 # %% auto #0
 __all__ = ['column_names', 'has_names', 'own_names', 'is_count', 'aligned', 'by_names', 'looks_like', 'code_points',
-           'place_names', 'is_mapped', 'check_features', 'check_labels', 'check_stream']
+           'place_names', 'is_mapped', 'check_features', 'check_labels', 'check_rows', 'Table', 'table_of',
+           'check_stream']
 
 # %% ../../nbs/core/24_frames.ipynb #74f67521
 def column_names(table: Any) -> tuple:
@@ -108,13 +109,13 @@ def is_mapped(X: np.ndarray) -> bool:
     return memory is not None
 
 
-def check_features(X: Any, mapped: bool = False) -> np.ndarray:
+def check_features(X: Any, mapped: bool = False, empty: bool = False) -> np.ndarray:
     """Check that the features of a stream are a table of numbers; they are not read.
 
-    Returns (n, d): the features; of another type if they were left so.
+    mapped: whether those of a memory-mapped file may keep their type. empty: whether there may be no rows. Returns (n, d): the features.
     """
     X = as_array(X, "X")
-    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape:
+    if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape[empty:]:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")
     return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
 
@@ -129,6 +130,38 @@ def check_labels(y: Any, n: int) -> np.ndarray:
     if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
     return np.ascontiguousarray(y, np.float64)
 
+# %% ../../nbs/core/24_frames.ipynb #331b5e93
+def check_rows(rows: Any, n: int) -> np.ndarray:
+    "Check the order of play. rows (T,): row numbers, with repetitions if wanted; None means each of the n rows once."
+    if rows is None: return np.arange(n)
+    rows, given = as_array(rows, "rows"), rows
+    if rows.size == 0: return np.empty(0, np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
+        fail("rows", given, f"a list of row numbers from 0 to {n - 1}")
+    return np.ascontiguousarray(rows, np.int64)
+
+
+class Table(NamedTuple):
+    "A stream that is ready to be played."
+
+    X: np.ndarray  # (n, d): features in the order of the learner, unread
+    y: np.ndarray  # (n,): labels; their sizes are not looked at
+    rows: np.ndarray  # (T,): order of play
+    names: tuple  # (d,): those of the features, () if they have none
+
+
+def table_of(
+    X: Any, y: Any, rows: Any = None, known: tuple = (), names: tuple = (), mapped: bool = False, empty: bool = False
+) -> Table:
+    """The stream that somebody gave, with numbers, names and order settled.
+
+    rows: as for `check_rows`. known (d,): names of the features in their order, () before any are known. names: those of the columns,
+    if X is an array whose names are known from elsewhere. mapped, empty: as for `check_features`.
+    """
+    place, kept = place_names(names or column_names(X), known)
+    y, X = aligned(y, X), check_features(X, mapped, empty)
+    return Table(X if place is None else X[:, place], check_labels(y, len(X)), check_rows(rows, len(X)), kept)
+
 # %% ../../nbs/core/24_frames.ipynb #aa7b9dc9
 def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
@@ -137,8 +170,6 @@ def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.
     copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
     "never told". Returns X (n, d): the features, unread; y (n,).
     """
-    y = aligned(y, X)
-    X = check_features(X)
-    y = check_labels(y, len(X))
+    X, y = table_of(X, y)[:2]
     check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
     return X, y

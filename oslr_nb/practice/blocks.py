@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import Refused, as_array, check_flag, check_int, check_rng, fail, frame_of, is_table
-from ..core.driver import simulate
+from ..core.checks import Refused, check_flag, check_int, check_rng, fail, frame_of, is_table
+from ..core.driver import play_stream
 from ..core.environment import ProtocolError
-from ..core.frames import aligned, column_names, place_names
+from ..core.frames import table_of
 from ..core.learner import Learner, check_learner
 from ..core.run import Run
 from ..core.storage import check_path
@@ -116,13 +116,10 @@ DONE = object()  # what comes after the last block
 
 def play_block(learner: Learner, block: tuple[Any, Any, Any], names: tuple, done: int, rng: Any, score: bool) -> Run | None:
     "Play a block after `done` rounds; None if it has no rows. names: those of its columns."
-    place, names = place_names(names or column_names(block[0]), learner.names_)
-    X, y, rows = as_array(block[0], "X"), aligned(block[1], block[0]), block[2]
-    if X.shape == (0, learner.d) and rows is None and as_array(y, "y").shape == (0,): return None
-    try: run = simulate(learner, X if place is None else X[:, place], y, seed=rng, rows=rows, score=score)
+    table = table_of(*block, learner.names_, names, mapped=True, empty=True)
+    if table.X.shape == (0, learner.d): return None
+    try: return play_stream(learner, table, rng, score)
     except Refused as e: raise e.within(None, done) from None
-    if len(run.rows): learner.names_ = names
-    return run
 
 
 def blocks_of(blocks: Any, target: Any) -> tuple[Iterator[Any], tuple, str | None]:

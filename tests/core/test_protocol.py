@@ -16,8 +16,9 @@ from scipy.sparse import csr_matrix
 
 from oslr_nb.core import environment, frames
 from oslr_nb.core.checks import LARGEST, Refused
-from oslr_nb.core.driver import check_rows, play, simulate
+from oslr_nb.core.driver import play, simulate
 from oslr_nb.core.environment import SQUARED, Loss
+from oslr_nb.core.frames import check_rows
 from oslr_nb.core.learner import Learner, check_learner
 from oslr_nb.core.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
 from oslr_nb.core.run import Run
