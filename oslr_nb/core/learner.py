@@ -452,7 +452,7 @@ class Learner:
 
     def _more(self, values: np.ndarray) -> np.ndarray:
         "The features that the round buys after these values (n,); none, as a rule."
-        if not self.kernels or type(self)._rounds is not Learner._rounds: return np.empty(0, np.int64)
+        if not self.plays_common_loop: return np.empty(0, np.int64)
         self._state.values[: values.size] = values
         self._cost = self._made[1](self.words, values.size, *self._parts)
         return self._state.S[values.size : self._cost].copy()
@@ -576,7 +576,7 @@ class Learner:
         header["refused"] = None if self._unanswered is None else [np.asarray(part).tolist() for part in asked]
         if whole: header |= {"kind": "learner", "learner": self.key, "params": self.params}
         if whole and set(map(type, self.names_)) in ({str}, {int}): header["names"] = self.names_  # names that JSON can hold
-        return header, {name: np.array(getattr(self, name)) for name in self.arrays}
+        return header, {name: np.array(self.array(name)) for name in self.arrays}
 
     def set_state(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Put the learner into a state of a learner with the same arguments; its arrays keep their place in memory.
@@ -600,7 +600,7 @@ class Learner:
         if asked is not None: check_int("size of the query", sum(map(len, split_query(asked, self.d))), 0, self.most)
         names = tuple(header.get("names", self.names_))
         if names and not len(names) == len(set(names)) == self.d: fail("names", names, "distinct")
-        mine = {name: getattr(self, name) for name in self.arrays}
+        mine = {name: self.array(name) for name in self.arrays}
         given = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, self.older.get(name)) for name, a in mine.items()}
         self.rng.bit_generator.state = header["rng"]
         self._next, self._cost, self._case, self._unanswered, self.names_ = header["next"], header["cost"], None, asked, names
@@ -608,10 +608,14 @@ class Learner:
         self._forget()
         self._check_state()
 
+    def array(self, name: str) -> np.ndarray:
+        "An array of the state, by one of the names in `arrays`; not a copy."
+        return getattr(self, name)
+
     def _check_state(self) -> None:
         "Refuse a state with which a kernel could leave its arrays: a number that is none, or a place beyond the end."
         for name in self.arrays:
-            a = getattr(self, name)
+            a = self.array(name)
             if np.isnan(a.view(np.float64) if a.dtype.names else a).any(): fail(f"an entry of {name}", math.nan, "a number")
         for name, (places, n) in self._places.items():
             for value in (np.min(places, initial=0), np.max(places, initial=0)):
@@ -644,6 +648,11 @@ class Learner:
         return self._made[3](values.size, *self._parts) if self.protocol == "OSLR" else None
 
     def _update(self, y: float) -> None: self._made[2](y, self._cost, self._late, *self._parts)
+
+    @property
+    def plays_common_loop(self) -> bool:
+        "Whether its rounds are those of the common loop."
+        return bool(self.kernels) and type(self)._rounds is Learner._rounds
 
     @property
     def plays_compiled(self) -> bool:

@@ -13,20 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
-from ..core.compiled import entry, with_kernels
+from ..core.compiled import entry, strided, with_kernels
 from ..core.kernels import kernel
 from ..core.learner import Learner
 from ..core.registry import wrapper
 from ..own.choice import make_learner
 
 # %% auto #0
-__all__ = ['LIMIT', 'SEEN', 'FAR', 'PLACE', 'probe_learner', 'Scaled']
+__all__ = ['LIMIT', 'SEEN', 'FAR', 'probe_learner', 'Scaled']
 
 # %% ../../nbs/practice/scaling.ipynb #315e76b1
 LIMIT = 5.0  # deviations at which a standardised number is cut off
 SEEN = 20  # times that each feature is bought in the warm-up
 FAR = 30.0  # deviations from the others at which a number of the warm-up is left out of the scales
-PLACE = ("_next", "_cost", "_unanswered")  # attributes of a learner that say in which part of a round it is
 
 # %% ../../nbs/practice/scaling.ipynb #7eaff55c
 def probe_learner(learner: str, d: int, budget: int, options: dict[str, Any]) -> Learner:
@@ -127,38 +126,73 @@ def settle_all(S: np.ndarray, raw: np.ndarray, n: int, s: Scales) -> None:
     for a in range(n): settle(S[a], raw[a], s)
 
 
+class Means(NamedTuple):
+    "What was bought so far of each feature, whose mean replaces a missing value. Empty arrays: nothing is counted or replaced."
+
+    counts: np.ndarray  # (d,): how often it was bought
+    known: np.ndarray  # (d,): how often a value came
+    sums: np.ndarray  # (d,): of the values that came
+    made_up: np.ndarray  # (d,): how often the mean stood in
+
+
+@kernel
+def filled(i: int, value: float, m: Means) -> float:
+    "A value, or the mean where it is missing and the mean is known."
+    return m.sums[i] / m.known[i] if math.isnan(value) and m.known.size > 0 and m.known[i] > 0 else value
+
+
+@kernel
+def count(i: int, value: float, m: Means) -> None:
+    "Count a purchase."
+    if m.known.size == 0: return
+    m.counts[i] += 1
+    if math.isnan(value): m.made_up[i] += 1
+    else:
+        m.known[i] += 1
+        m.sums[i] += value
+
+
 SELECT: Any = None  # the kernels of the learner inside: `with_kernels` puts them here, in a copy
 PREDICT: Any = None
 LEARN: Any = None
 
 
 def play_scaled(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, s: Scales, raw: np.ndarray, out: np.ndarray,
-    bought: np.ndarray,
+    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, s: Scales, m: Means, limits: tuple,
+    raw: np.ndarray, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    "Rounds of OSLR as `play_rounds` plays them, on standardised numbers; raw (budget,): what was bought, in its own units."
-    S, values, d = state.S, state.values, s.centre.size - 1
+    """Rounds of OSLR as `play_rounds` plays them, on numbers that are standardised (unless s is empty), with means for missing values.
+
+    limits: on a value as the learner sees it, on the sum of squares, on the label. raw (budget,): what was bought, in its own units.
+    """
+    S, values, d, scaled = state.S, state.values, s.centre.size - 1, s.centre.size > 0
     for t in range(rows.size):
-        n, good = 0, True
+        n, squares, label = 0, 0.0, y[rows[t]]
+        good = abs(label) <= limits[2]
         while True:
-            m = SELECT(words, n, plan, state)
-            if m == n: break
-            for a in range(n, m):
-                raw[a] = entry(X, rows[t], S[a])
-                good &= abs(raw[a]) <= LARGEST  # False also where a value is NaN
-                values[a] = cut(standardise(S[a], raw[a], s))
-            bought[t] = n = m
-            if not good: return t
+            k = SELECT(words, n, plan, state)
+            if k == n: break
+            for a in range(n, k):
+                raw[a] = values[a] = filled(S[a], entry(X, rows[t], S[a]), m)
+                if scaled: values[a] = cut(standardise(S[a], raw[a], s))
+                good &= abs(raw[a]) <= LARGEST and abs(values[a]) <= limits[0]  # False also where a value is NaN
+                squares += values[a] * values[a]
+            bought[t] = n = k
+            if not (good and squares <= limits[1]): return t
         bought[t] = n
-        out[t] = min(max(s.centre[d] + s.size[d] * PREDICT(n, plan, state), -LARGEST), LARGEST)
-        settle_all(S, raw, n, s)
-        LEARN(settle(d, y[rows[t]], s), n, False, plan, state)
+        out[t] = PREDICT(n, plan, state)
+        for a in range(n): count(S[a], entry(X, rows[t], S[a]), m)
+        if scaled:
+            out[t] = min(max(s.centre[d] + s.size[d] * out[t], -LARGEST), LARGEST)
+            settle_all(S, raw, n, s)
+            label = settle(d, label, s)
+        LEARN(label, n, False, plan, state)
     return rows.size
 
 
 @cache
 def scaled_rounds(select: Any, predict: Any, learn: Any) -> Any:
-    "The compiled loop for a learner inside, of these kernels."
+    "The compiled loop for a learner of these kernels."
     return with_kernels(play_scaled, {"SELECT": select, "PREDICT": predict, "LEARN": learn})
 
 # %% ../../nbs/practice/scaling.ipynb #e0113521
@@ -248,14 +282,9 @@ class Scaled(Learner):
         own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num", *self.later)
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("of_"): return getattr(self.learner, name[3:])
-        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("of_"): return setattr(self.learner, name[3:], value)
-        super().__setattr__(name, value)
-        if name in PLACE and "arrays" in vars(self) and not self._warming: setattr(self.learner, name, value)  # it stands in the same place
+    def array(self, name: str) -> np.ndarray:
+        "An array of the state; those of the learner inside have names that begin with of_."
+        return self.learner.array(name[3:]) if name.startswith("of_") else super().array(name)
 
     @property
     def _warming(self) -> bool: return bool(self.num[0] < self.warm)
@@ -309,7 +338,7 @@ class Scaled(Learner):
     def _query(self) -> np.ndarray:
         if self._warming: S = self.order[(self.num[0] * self.budget + np.arange(self.budget)) % self.d]
         else: S = self.learner._query()
-        self.S[: len(S)], self.num[1] = S, len(S)
+        self.S[: len(S)], self.num[1], self.learner._cost = S, len(S), len(S)
         return S
 
     def _predict(self, values: np.ndarray) -> float:
@@ -329,16 +358,19 @@ class Scaled(Learner):
     @property
     def plays_compiled(self) -> bool:
         "Whether `simulate` plays compiled rounds: if the learner inside plays the common loop."
-        return bool(self.learner.kernels) and type(self.learner)._rounds is Learner._rounds
+        return self.learner.plays_common_loop
 
     def _part(self, n: int, score: bool) -> int:
         return min(n, int(self.warm - self.num[0])) if self._warming else self.learner._part(n, score)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         if self._warming: return self._warm_rounds(X, y, rows, books)
-        inside = self.learner
+        return self._scaled_rounds(X, y, rows, NO_MEANS, books)
+
+    def _scaled_rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, m: Means, books: tuple) -> int:
+        inside, limits = self.learner, (math.inf, math.inf, math.inf)  # standardised numbers are within those of the learner inside
         play = scaled_rounds(*inside.kernels[:3])
-        played = play(self.words, X, y, rows, inside._plan, inside._state, self._scales, self.values, *books[:2])
+        played = play(self.words, X, y, rows, inside._plan, inside._state, self._scales, m, limits, self.values, *books[:2])
         self.num[0] += played
         self.num[1] = n = int(books[1][min(played, rows.size - 1)])
         self.S[:n] = inside.S[:n]
@@ -366,6 +398,30 @@ class Scaled(Learner):
         return own | inside
 
     def _forget(self) -> None:
-        if not self._warming:
-            for name in PLACE: setattr(self.learner, name, getattr(self, name))
+        self.learner._cost = self._cost
         self.learner._forget()
+
+# %% ../../nbs/practice/scaling.ipynb #33c99f56
+NO_MEANS = Means(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+NO_SCALES = Scales(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64), np.empty((0, 3)), np.empty(0, np.int64))
+
+
+def play_filled(lr: Learner, X: np.ndarray, y: np.ndarray, start: int, m: Means, out: np.ndarray) -> int:
+    "Play the rows from `start` on in compiled rounds, as far as they go; returns the first that is left, whose query stands."
+    inside: Any = lr.learner if isinstance(lr, Scaled) else lr
+    if not inside.plays_common_loop or (isinstance(lr, Scaled) and lr._warming): return start
+    table, limits = strided(X), (inside._limit, inside._limit, inside.y_limit[1])
+    limits = (math.inf if inside.x_limit[2] else limits[0], limits[1] if inside.x_limit[2] else math.inf, limits[2])
+    while start < len(y):
+        rows = np.arange(start, start + lr._part(len(y) - start, True))
+        books = out[start:], np.zeros(rows.size, np.int64)
+        if isinstance(lr, Scaled): played = lr._scaled_rounds(table, y, rows, m, books)
+        else:
+            play = scaled_rounds(*lr.kernels[:3])
+            played = play(lr.words, table, y, rows, lr._plan, lr._state, NO_SCALES, m, limits, np.empty(lr.most), *books)
+        start += played
+        if played < rows.size:
+            lr._unanswered = inside.S[: books[1][played]].copy()
+            break
+        lr._pause(played)
+    return start

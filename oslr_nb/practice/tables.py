@@ -20,7 +20,6 @@ import numpy as np
 
 from ..core.backends import one_thread
 from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
-from ..core.driver import simulate
 from ..core.environment import Loss
 from ..core.learner import Learner
 from ..core.registry import all_learners
@@ -28,7 +27,7 @@ from ..core.storage import check_path, hold, in_a_sentence, read_file, write_fil
 from ..own.choice import auto, make_learner
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
 from .report import BINS, COMPARED, draw_figure, gather, report_text
-from .scaling import SEEN, Scaled, probe_learner
+from .scaling import SEEN, Means, Scaled, play_filled, probe_learner
 
 # %% auto #0
 __all__ = ['read_options', 'run_table']
@@ -126,44 +125,45 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
     return (total + np.concatenate([[0.0], np.cumsum(y)[:-1]])) / np.maximum(n + np.arange(len(y)), 1)
 
 
-def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], impute: bool) -> np.ndarray:
-    """Play a block, count purchases, return the predictions (n,); compiled where the learner counts and nothing is missing.
+def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
+    """Play a block, count purchases, return the predictions (n,); compiled as far as that goes.
 
     A missing value has no mean that could replace it before a value of its feature has been bought: the round teaches nothing, and the
     mean label is predicted, as in each round before the learner has learnt.
     """
-    if hasattr(lr, "purchases_") and getattr(lr, "forget", 0) == 1 and not impute:
-        out = simulate(lr, X, y).predictions
-        tally["counts"][:] = np.rint(lr.purchases_)
-        return out
-    out, learnt = means_before(y, tally), tally["learnt"]
-    if isinstance(lr, Scaled) and lr.plays_compiled and not impute:
-        before = lr.counts[:-1].copy()
-        played = simulate(lr, X, y).predictions
-        tally["counts"] += lr.counts[:-1] - before
-        out[not learnt[0] :] = played[not learnt[0] :]  # nothing is known before the first label
-        learnt[0] += len(y)
-        return out
-    for t, x in enumerate(X):
-        S = lr.query()
-        values = x[S]
-        gone, have = np.isnan(values), S[~np.isnan(values)]
-        tally["counts"][S] += 1
-        lost = S[gone][tally["known"][S[gone]] == 0]
-        if lost.size:
-            lr.skip()
-            tally["unknown"][lost] += 1
-            learnt[1] += 1
-        else:
-            if gone.any(): values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
-            tally["made_up"][S[gone]] += 1
-            prediction = lr.predict(values)
-            if learnt[0]: out[t] = prediction
-            lr.update(float(y[t]))
-            learnt[0] += 1
-        tally["known"][have] += 1
-        tally["sums"][have] += x[have]
+    out, learnt, t = means_before(y, tally), tally["learnt"], 0
+    means = Means(*(tally[name] for name in Means._fields))
+    while t < len(y):
+        start, first = t, out[t]
+        t = play_filled(lr, X, y, t, means, out)
+        if t > start and not learnt[0]: out[start] = first  # nothing is known before the first label
+        learnt[0] += t - start
+        if t < len(y):
+            play_row(lr, X[t], float(y[t]), tally, out[t : t + 1])
+            t += 1
     return out
+
+
+def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray], out: np.ndarray) -> None:
+    "Play a row by hand; out (1,): its prediction, which holds the mean label already."
+    S, learnt = lr.query(), tally["learnt"]
+    values = x[S]
+    gone, have = np.isnan(values), S[~np.isnan(values)]
+    tally["counts"][S] += 1
+    lost = S[gone][tally["known"][S[gone]] == 0]
+    if lost.size:
+        lr.skip()
+        tally["unknown"][lost] += 1
+        learnt[1] += 1
+    else:
+        values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
+        tally["made_up"][S[gone]] += 1
+        prediction = lr.predict(values)
+        if learnt[0]: out[0] = prediction
+        lr.update(y)
+        learnt[0] += 1
+    tally["known"][have] += 1
+    tally["sums"][have] += x[have]
 
 
 def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], done: int, T: int) -> None:
@@ -265,7 +265,7 @@ def play_table(
     with bar, passes_of(path, survey, facts["shuffle"], place.parent) as blocks_of:
         for turn in range(done // n, facts["passes"]):
             for X, y in blocks_of(turn, done - turn * n):
-                out = play_block(lr, X, y, tally, facts["impute"])
+                out = play_block(lr, X, y, tally)
                 judge_block(lr.loss, out, y, tally, done, T)
                 if turn == 0:
                     add_moments(X, y, survey, tally)

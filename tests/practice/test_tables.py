@@ -68,19 +68,25 @@ def test_a_report_from_csv_and_from_parquet(files, tmp_path):
     assert sum(numbers(tmp_path / "memory")["bought"]) == 4 * 442
 
 
-@pytest.mark.parametrize("learner", ["auto", "own.CoinBetting"])
-def test_by_hand_and_compiled_are_the_same(files, tmp_path, learner):
-    "--impute plays round by round; where nothing is missing it changes nothing."
-    for name, more in (("a", ()), ("b", ("--impute",))):
-        good(files / "p.csv", "--target", "progression", "--budget", 4, "--learner", learner, "--out", tmp_path / name, *more)
-    a, b = numbers(tmp_path / "a"), numbers(tmp_path / "b")
-    assert a.pop("impute") is False and b.pop("impute") is True and a == b and sum(a["bought"]) == 4 * 442
+@pytest.mark.parametrize("learner", ["auto", "own.CoinBetting", "ito2017.RDA1"])
+def test_by_hand_and_compiled_are_the_same(learner, monkeypatch):
+    "With missing values, of which the first have no mean."
+    rng = np.random.default_rng(4)
+    X, rounds = rng.standard_normal((900, 9)) * 10.0 ** np.arange(9), []
+    y = X[:, 1] / 10 - X[:, 4] / 1e4 + rng.standard_normal(900)
+    X[rng.random((900, 9)) < 0.1] = X[:2] = math.nan
+    for by_hand in (False, True):
+        lr, tally = tables.new_learner(learner, 9, 5, 3, {"k": 2} if "ito2017" in learner else {}, "auto", 900), tables.fresh_tally(9)
+        if by_hand: monkeypatch.setattr(tables, "play_filled", lambda lr, X, y, start, m, out: start)
+        out = np.concatenate([tables.play_block(lr, X[t : t + 150], y[t : t + 150], tally) for t in range(0, 900, 150)])
+        rounds.append([out, lr.coef_, *tally.values()])
+    assert all(np.array_equal(a, b) for a, b in zip(*rounds, strict=True)) and tally["made_up"].sum() > 200 and tally["unknown"].any()
 
 
 def test_missing_values_count_as_the_mean_of_those_bought(monkeypatch):
     "Round by round, with a learner that only notes what it is given."
     class Notes:
-        d, given = 3, []
+        d, given, plays_common_loop = 3, [], False
         def query(self): return np.array([0, 2])
         def predict(self, values):
             self.given.append(values.tolist())
@@ -89,7 +95,7 @@ def test_missing_values_count_as_the_mean_of_those_bought(monkeypatch):
         def skip(self): self.given.append([])
     X = np.array([[math.nan, 9, 1], [2, 9, math.nan], [4, 9, 5], [math.nan, 9, math.nan]])
     tally = tables.fresh_tally(3)
-    tables.play_block(Notes(), X, np.zeros(4), tally, True)
+    tables.play_block(Notes(), X, np.zeros(4), tally)
     assert Notes.given == [[], [2, 1], [4, 5], [3, 3]] and tally["counts"].tolist() == [4, 0, 4]
     assert tally["made_up"].tolist() == [1, 0, 2] and tally["unknown"].tolist() == [1, 0, 0] and tally["learnt"].tolist() == [3, 1]
 
