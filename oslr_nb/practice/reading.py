@@ -29,7 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # %% auto #0
-__all__ = ['BLOCK', 'Survey', 'check_names', 'look', 'survey_table', 'joined', 'blocks', 'read_whole', 'named_numbers']
+__all__ = ['BLOCK', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined', 'blocks',
+           'read_whole', 'named_numbers']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -42,44 +43,18 @@ def one_sentence(path: Path, what: str) -> Iterator[None]:
     except FileNotFoundError: fail(what, str(path), "a file", "there is none")
     except UnicodeEncodeError: fail(what, str(path), "a file whose name is UTF-8", "pyarrow opens no other")
     except (pa.ArrowException, UnicodeDecodeError, OSError, KeyError) as e:
-        whole = "a whole CSV in UTF-8, or Parquet, with as many values in each row as there are names"
+        whole = "a whole CSV in UTF-8, with commas between values and points in numbers, or Parquet, and all rows of one length"
         said = "".join(c if c.isprintable() else "?" for c in " ".join(str(e).split())[:200])
         fail(what, path.name or str(path), whole, said.rstrip("."))
 
 
-KINDS = (  # how files begin that are neither CSV nor Parquet, and what they are
-    (b"PK\x03\x04", "a zip archive or a workbook: unpack it, or save the sheet as CSV"), (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it"),
-    (b"\xfd7zXZ\x00", "compressed by xz: unpack it"), (b"\x28\xb5\x2f\xfd", "compressed by zstd: unpack it"),
-    (b"Rar!", "a rar archive: unpack it"), (b"\x04\x22\x4d\x18", "compressed by lz4: unpack it"), (b"\x1f\x9d", "compressed: unpack it"),
-    (b"\x1f\x8b", "compressed by gzip: unpack it, or call it .csv.gz if a CSV is in it"), (b"BZh", "compressed by bzip2: unpack it"),
-    (b"\xd0\xcf\x11\xe0", "a workbook of Excel: save the sheet as CSV"), (b"ARROW1", "an Arrow file: save it as Parquet"),
-    (b"\x89HDF", "an HDF5 file: save the table as Parquet"), (b"SQLite format 3", "a database: save the table as CSV"),
-    (b"\x93NUMPY", "an array of numpy: save it as CSV"), (b"%PDF", "a PDF"), (b"<!DOCTYPE", "a web page"), (b"<html", "a web page"),
-    (b'{"', "JSON: save the table as CSV"), (b"[{", "JSON: save the table as CSV"),
-    (b"\xff\xfe", "text in UTF-16: save it in UTF-8"), (b"\xfe\xff", "text in UTF-16: save it in UTF-8"),
-)
-
-
 def check_kind(path: Path, what: str) -> None:
-    "Refuse what is no CSV and no Parquet file, by its first bytes."
+    "Refuse what is neither text nor Parquet: archives, workbooks, databases, text in UTF-16."
     asked = "a CSV or a Parquet file"
     check_regular(what, path, asked)
     with pa.input_stream(str(path)) as f: head = f.read(512)
-    for start, kind in KINDS:
-        if head.startswith(start): fail(what, path.name, asked, f"it is {kind}")
-    if head[257:262] == b"ustar": fail(what, path.name, asked, "it is a tar archive: unpack it")
-
-
-def check_commas(path: Path, what: str) -> None:
-    "Refuse a CSV that is not separated by commas, which would look like a table of one column."
-    with pa.input_stream(str(path)) as f: lines = f.read(2**16).split(b"\n")[:2]
-    if lines[0].count(b'"') % 2: return
-    first, second = (re.sub(rb'"[^"]*"', b'""', line).strip() for line in (*lines, b"")[:2])
-    for mark, name in ((b";", "semicolons"), (b"\t", "tabs"), (b"|", "bars"), (b" ", "blanks")):
-        found, commas = first.count(mark), first.count(b",")
-        if not found or (commas and (mark not in b";\t" or found < commas or second.count(mark) != found)): continue
-        shown = " ".join(lines[0].decode(errors="replace").split())[:99]
-        fail(what, path.name, "separated by commas, with points in its numbers", f"it is separated by {name}: its first line is {shown}")
+    if not head.startswith(b"PAR1") and re.search(rb"[\0-\x08\x0e-\x1f]", head):
+        fail(what, path.name, asked, "it is no text in UTF-8: unpack an archive, save a workbook as CSV")
 
 
 def is_parquet(path: Path) -> bool:
@@ -105,7 +80,6 @@ def names_of(path: Path, what: str = "data") -> tuple[list[str], list[str]]:
             schema = parquet.ParquetFile(path).schema_arrow
             index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
             return list(schema.names), [name for name in index if isinstance(name, str)]
-        check_commas(path, what)
         with csv_reader(path, {}) as reader: return list(reader.schema.names), []
 
 
@@ -291,6 +265,7 @@ def find_column(what: str, name: str, names: Sequence[str]) -> str:
     shown = ", ".join(map(repr, names))
     if len(shown) > 99: shown = shown[:99].rsplit(", ", 1)[0] + f" and more, {len(names)} in all"
     offer = f"did you mean {near[0]!r}{code_points(near[0], [name])}? " if near else ""
+    if len(names) == 1: offer = "columns are separated by commas; "
     fail(what, name, "a column of the table", f"{offer}they are {shown}")
 
 
@@ -393,8 +368,10 @@ def check_names(
     return names, index
 
 
-def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: bool) -> tuple[int, list[bytes], list[bytes]]:
-    "The first pass: rows, and checksums of the columns, of the first `mark` rows and of all."
+def look(
+    path: Path, columns: list[Column], at: list[int], mark: int, progress: bool
+) -> tuple[list[Column], int, list[bytes], list[bytes]]:
+    "The first pass: columns, rows, and checksums of the columns, of the first `mark` rows and of all."
     from tqdm import tqdm
 
     rows, start, sums = 0, [b""] * len(at), Checksum(len(at))
@@ -409,7 +386,29 @@ def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: 
                 rows += part.num_rows
                 if rows == mark: start = sums.digests()
             bar.update(batch.num_rows)
-    return rows, start, sums.digests()
+    if not any(c.late for c in columns): return columns, rows, start, sums.digests()
+    again = [Column(c.name, c.words, c.forced, "text" if c.late else "numbers") for c in columns]
+    return look(path, again, at, mark, progress)  # numbers went by before the first word came: they are words too
+
+
+def reason_out(c: Column, place: int, rows: int, keep: bool) -> str:
+    "Why a column that was not named is left out; empty if it is used."
+    if not (c.name or c.known or c.values): return f"column {place + 1} (without a name and empty)"
+    reason = "" if keep or not c.name else index_reason(c, rows)
+    return reason and f"{c.name!r} ({reason}; `--keep {shell_word(c.name)}` keeps it)"
+
+
+def check_columns(path: Path, columns: list[Column], at: list[int], target: str, encode: bool, impute: bool) -> list[Column]:
+    "Refuse all that is wrong with the columns, the label last among them, at once. Returns those that are features."
+    troubles = [check_column(c, target, encode, impute) if c.name else
+                Trouble("columns of data", "", f"names, but column {i + 1} of {path.name} has none", (("ignore", "", "leaves it out"),))
+                for c, i in zip(columns, at, strict=True)]
+    if not any(troubles): return columns[:-1]
+    left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
+    for c, t in zip(columns, troubles, strict=True):
+        if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
+    n = len(features_of([c for c in columns[:-1] if c.name not in left])[0])
+    raise TableRefused(tuple(together([t for t in troubles if t])), n if n > 1 else None)
 
 
 def survey_table(
@@ -424,38 +423,20 @@ def survey_table(
     columns of numbers. mark: rows after which a checksum is kept. keep: columns that stay though they seem only to name the rows.
     Ours; `nbs/practice/reading.ipynb`.
     """
-    if not isinstance(target, str): fail("target", target, "the name of a column")
     if isinstance(encode, bool): encode = ["*"] * encode
     encode, ignore, missing, keep = (names_in(*v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)))
     names, out = check_names(names_of(path), target, ignore, encode, keep)
-    target, forced, encode, kept = target.strip(), {name.strip() for name in encode} - {"*"}, "*" in encode, {name.strip() for name in keep}
+    target, forced, kept = target.strip(), {name.strip() for name in encode} - {"*"}, {target.strip(), *(name.strip() for name in keep)}
     left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
     columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
-    rows, start, end = look(path, columns, at, mark, progress)
-    if late := {c.name for c in columns if c.late}:  # numbers went by before the first word came: they are words too
-        columns = [Column(c.name, c.words, c.forced, "text" if c.name in late else "numbers") for c in columns]
-        rows, start, end = look(path, columns, at, mark, progress)
+    columns, rows, start, end = look(path, columns, at, mark, progress)
     if not rows: fail("data", path.name, "a table with at least one row")
-    out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out]
-    used = []
-    for c, i in zip(columns, at, strict=True):
-        reason = "" if c.name in ("", target) or c.name in kept else index_reason(c, rows)
-        if reason: out.append(f"{c.name!r} ({reason}; `--keep {shell_word(c.name)}` keeps it)")
-        elif not (c.name or c.known or c.values): out.append(f"column {i + 1} (without a name and empty)")
-        used.append(not reason and bool(c.name or c.known or c.values))
-    columns, at = list(compress(columns, used)), list(compress(at, used))
-    end, start = list(compress(end, used)), list(compress(start, used))
-    names_all = lambda i: f"names, but column {i + 1} of {path.name} has none"
-    troubles = [check_column(c, target, encode, impute) if c.name else
-                Trouble("columns of data", "", names_all(i), (("ignore", "", "leaves it out"),)) for c, i in zip(columns, at, strict=True)]
-    left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
-    for c, t in zip(columns, troubles, strict=True):
-        if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
-    features = [c for c in columns[:-1] if c.name not in left]
+    reasons = [reason_out(c, i, rows, c.name in kept) for c, i in zip(columns, at, strict=True)]
+    out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out] + list(filter(None, reasons))
+    columns, at, start, end = (list(compress(v, [not r for r in reasons])) for v in (columns, at, start, end))  # type: ignore[assignment]
+    features = check_columns(path, columns, at, target, "*" in encode, impute)
     feature_names, middles = features_of(features)
-    n = len(feature_names)
-    if any(troubles): raise TableRefused(tuple(together([t for t in troubles if t])), n if n > 1 else None)
     for name, n in Counter(feature_names).items():
         if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
     if len(feature_names) < 2:

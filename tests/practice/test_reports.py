@@ -1,5 +1,6 @@
 """Faults that users of neighbouring tools met, each with inputs of its kind: nothing in a table may be silently wrong."""
 
+import bz2
 import contextlib
 import functools
 import gzip
@@ -296,12 +297,13 @@ def test_names_are_shown_as_they_are_and_the_nearest_is_offered():
     assert all(f"did you mean '{name}'?" in done.output for name in ("Yield", "weight", "Age")) and done.output.count("\n") == 3
 
 
-@pytest.mark.parametrize(("body", "name"), [
-    ("x1 x2 y\n5 162 60\n2 110 61\n", "blanks"), ('"x1" "x2" "y"\n5 162 60\n', "blanks"), ("  x1   x2  y\n  5  16  60\n", "blanks"),
-    ("x1\tx2\ty\n5\t162\t60\n", "tabs"), ("x1;x2;y\n5,1;162;60\n", "semicolons"), ("x1 [mm, dry];x2;y\n5,1;162;60\n", "semicolons"),
-    ("x1|x2|y\n5|162|60\n", "bars"), ("x, old\tx2\ty\n5\t162\t60\n", "tabs"),
+@pytest.mark.parametrize(("body", "words"), [
+    ("x1 x2 y\n5 162 60\n2 110 61\n", "separated by commas; they are 'x1 x2 y'"),
+    ("x1\tx2\ty\n5\t162\t60\n", "separated by commas; they are"),
+    ("x1;x2;y\n5,1;162;60\n", "with commas between values and points in numbers"),
+    ("x1 [mm, dry];x2;y\n5,1;162;60\n", "they are 'x1 [mm', 'dry];x2;y'"),
 ])
-def test_A21(body, name): assert f"separated by {name}" in no("run", table(body), "--budget", 2).strip().splitlines()[-1]
+def test_A21(body, words): assert words in no("run", table(body), "--budget", 2).strip().splitlines()[-1]
 
 
 def test_A19():
@@ -325,16 +327,14 @@ def test_A19():
 TAR = bytes(257) + b"ustar" + bytes(250)
 
 
-@pytest.mark.parametrize(("kind", "body", "word"), [
-    ("zip", b"PK\x03\x04", "zip archive"), ("xlsx", b"PK\x03\x04", "workbook"), ("7z", b"7z\xbc\xaf\x27\x1c", "7z archive"),
-    ("tar", TAR, "tar archive"), ("tar.gz", gzip.compress(TAR, mtime=0), "tar archive"),
-    ("csv", gzip.compress(b"a,b,y\n", mtime=0), "compressed by gzip"), ("xz", b"\xfd7zXZ\0", "compressed by xz"),
-    ("bz", b"BZh9", "compressed by bzip2"), ("sqlite", b"SQLite format 3\0", "database"), ("json", b'[{"a": 1}]', "JSON"),
+@pytest.mark.parametrize(("kind", "body"), [
+    ("xlsx", b"PK\x03\x04"), ("tar.gz", gzip.compress(TAR, mtime=0)), ("csv", gzip.compress(b"a,b,y\n", mtime=0)),
+    ("bz", bz2.compress(b"a,b,y\n")), ("sqlite", b"SQLite format 3\0"), ("csv", "a,b,y\n1,2,3\n".encode("utf-16")),
 ])
-def test_A22(kind, body, word):
+def test_A22(kind, body):
     for name in ("run", "recommend"):
-        last = no(name, table(body + (b"" if kind == "json" else bytes(99)), f"t.{kind}"), "--budget", 2).strip().split("data = ")[-1]
-        assert word in last and last.isprintable() and "PK" not in last, ascii(last)
+        last = no(name, table(body, f"t.{kind}"), "--budget", 2).strip().split("data = ")[-1]
+        assert "unpack an archive, save a workbook as CSV" in last and last.isprintable() and "PK" not in last, ascii(last)
 
 
 def test_A23(tmp_path):

@@ -205,7 +205,7 @@ def test_a_budget_of_money(files, tmp_path):
 BAD = {
     "empty": (b"", "it must be a whole CSV"), "names only": (b"a,b,y\n", "at least one row"),
     "no column": (b"a,b,c\n1,2,3\n", "target = 'y'"),
-    "semicolons": (b"a;b;y\n0,5;2;3\n", "with points in its numbers (it is separated by semicolons: its first line is a;b;y)"),
+    "semicolons": (b"a;b;y\n0,5;2;3\n", "with commas between values and points in numbers"),
     "tabs": (b"a\tb\ty\n1\t2\t3\n", "separated by commas"), "short row": (b"a,b,y\n1,2,3\n1,2\n", "Expected 3 columns, got 2"),
     "encoding": ("a,b,y\n1,2,3\n1,Z\xfcrich,3\n".encode("latin-1"), "UTF"), "utf-16": ("a,b,y\n1,2,3\n".encode("utf-16"), "data = "),
     "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"), "nothing": (b"y\n1\n2\n", "at least two columns"),
