@@ -16,7 +16,8 @@ help:
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
 	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (an hour or two)"
-	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards)"
+	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards);"
+	@echo "                with PAGE=nbs/... only that page's claims, and state files of new learners (seconds)"
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"
 	@echo "make lock       resolve the requirements anew: the newest into requirements.lock, the lowest into floors.lock"
 	@echo "make dist       the source archive and the wheel, into dist/"
@@ -66,10 +67,16 @@ bench: .venv/ready
 mutants: .venv/ready
 	@python -m tests.mutants
 
+ifdef PAGE
+store: .venv/ready
+	@python -m tests.store $(PAGE)
+	@python -m tests.states
+else
 store: reproduce bench
 	@cp _results/claims.json oslr_nb/claims.json
 	@if [ -f _results/shake/room.json ]; then cp _results/shake/room.json oslr_nb/stored/shake.json; fi
 	@cp _results/ito2017_*.json _results/ito2018_*.json _results/kale2017_*.json _results/murata2018_*.json _results/cesabianchi2010_*.json _results/speed.json oslr_nb/stored/
+endif
 
 export: .venv/ready
 	@python -m website --numbers
