@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from oslr_nb.core.learner import Learner
-from oslr_nb.core.parameters import AnyBudget, AnyFeatures, Seed, validated
+from oslr_nb.core.parameters import Budget, Features, Seed, validated
 from oslr_nb.core.registry import linear, register''',
     '## The learner\n\n<blockquote id="prp-first">\n\n**Proposition ?** (Blind)\n\nIts other weights are zero.\n\n</blockquote>\n\n'
     "*Proof.* No other is bought. ∎",
@@ -41,7 +41,7 @@ class FirstFeatures(Learner):
     arrays = ("w", "values")
 
     @validated
-    def __init__(self, d: AnyFeatures, budget: AnyBudget, *, seed: Seed = None):
+    def __init__(self, d: Features, budget: Budget, *, seed: Seed = None):
         super().__init__(d, budget, seed)
         self.w, self.values = np.zeros(self.budget), np.zeros(self.budget)
 
@@ -140,6 +140,6 @@ def test_nothing_else_has_to_be_edited(house):
     assert "written: own.FirstFeatures; " in run(sys.executable, "-m", "tests.states")
     run(sys.executable, "-c", USES)
     assert "own.FirstFeatures\n  OSLR; features a round: budget >= 1; " in run(sys.executable, "-m", "oslr_nb", "list")
-    for chosen in (TESTS, ["tests/test_learners.py", "-k", "FirstFeatures"]):
+    for chosen in (TESTS, ["tests/test_learners.py", "-k", "FirstFeatures and not long_run"]):
         run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *chosen)
     assert {p: p.read_bytes() for p in before} == before
