@@ -105,7 +105,7 @@ def rda_schedule(n: Steps, G: Steepness, radius: Radius = 1.0, step: Multiplier 
 
 # %% ../../nbs/core/08_oco.ipynb #604c9d31
 @validated
-def bound_rda(n: Steps, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> float:
+def bound_rda(n: Rounds, G: Steepness, radius: Radius = 1.0, step: Multiplier = 1.0) -> float:
     "Upper bound on the regret of `dual_averaging` with `rda_schedule`: sqrt(2 n) G radius (step + 1/step) / 2."
     return G * radius * math.sqrt(2 * n) * (step + 1 / step) / 2
 

@@ -215,8 +215,8 @@ Multiplier = Annotated[float, Real("Multiplier of the theorem's step size or rat
 AdaptiveStep = Annotated[float | str, Step(
     "Multiplier of the theorem's step size. With \"adaptive\" the step follows the estimates seen so far, and only the radius is left to "
     "declare.", 1e-30, 1e30, why="a step has a positive length")]
-Examples = Annotated[Any, Array("Examples, one a row.", ("T", "d"), -1e30, 1e30)]
-Labels = Annotated[Any, Array("Labels.", ("T",), -1e30, 1e30)]
+Examples = Annotated[Any, Array("Examples, one a row.", ("T", "d"))]
+Labels = Annotated[Any, Array("Labels.", ("T",))]
 Seed = Annotated[Any, Randomness("Source of all random draws; the same seed gives the same run.")]
 
 # %% ../../nbs/core/22_parameters.ipynb #b1e0cbc8

@@ -79,6 +79,7 @@ BudgetAsSupport = Annotated[Budget, but(
     "It is also the number of weights of the support.", low=3, why="pairs of features have to be seen beside the first draw (Li et al. "
     "2025, DS-OSLRC)")]
 WholeBudget = Annotated[int, Parameter("k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d.")]
+ManyRounds = Annotated[Rounds, but(high=10**18)]
 Compatible = Annotated[float, Real(
     "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
     1e-6, 1, why="a compatibility constant")]
@@ -89,7 +90,7 @@ Solve = Annotated[str, Choice(
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
 @validated
 def li_errors(
-    s: Rounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    s: ManyRounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
     x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = None,
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
@@ -146,7 +147,7 @@ def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) 
 
 # %% ../../nbs/papers/li2025.ipynb #937100f2
 @validated
-def label_margin(t: Rounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
+def label_margin(t: ManyRounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
 
     Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
@@ -275,7 +276,7 @@ def rounds_to_support(
 
 @validated
 def bound_ds_oslrc(
-    d: ThreeFeatures, budget: BudgetAsSupport, T: Rounds, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    d: ThreeFeatures, budget: BudgetAsSupport, T: ManyRounds, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
     x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
@@ -293,7 +294,7 @@ def bound_ds_oslrc(
 
 @validated
 def bound_ds_poslrc(
-    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: Rounds, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
+    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: ManyRounds, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
     x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.

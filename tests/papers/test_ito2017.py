@@ -12,7 +12,6 @@ from oslr_nb.papers.ito2017.algorithms23 import SCALARS, freedman, l1_scale
 REFUSED = [
     ("RDA1", {}, r"k = None: it must be given, or else top, .*k <= top <= budget - 2"),
     ("RDA3", {"phi": 2.1}, r"phi = 2.1: .*condition \(b\)"),
-    ("RDA2", {"x_norm": 1e60, "radius": 1e60}, r"x_norm \(x_norm radius \+ y_max\) = .*squares must be finite"),
 ]
 
 
