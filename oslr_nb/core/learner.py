@@ -609,7 +609,18 @@ class Learner:
         self._check_state()
 
     def array(self, name: str) -> np.ndarray:
-        "An array of the state, by one of the names in `arrays`; not a copy."
+        """An array of the state; not a copy.
+
+        Parameters
+        ----------
+        name : str
+            One of `arrays`.
+
+        Returns
+        -------
+        array
+            What the learner itself writes into.
+        """
         return getattr(self, name)
 
     def _check_state(self) -> None:
