@@ -24,26 +24,27 @@ from typing import TYPE_CHECKING, Any
 # %% ../nbs/package.ipynb #afd76979
 # Written by make export: names and modules, for checkers of types alone
 if TYPE_CHECKING:
-    from oslr_nb.core.environment import Environment as Environment, ProtocolError as ProtocolError, BudgetExceeded as BudgetExceeded
-    from oslr_nb.core.learner import Learner as Learner
-    from oslr_nb.core.run import Run as Run, Comparator as Comparator, best_sparse as best_sparse
-    from oslr_nb.core.driver import play as play, simulate as simulate
-    from oslr_nb.core.saving import load as load
+    from oslr_nb.core.game.environment import Environment as Environment, ProtocolError as ProtocolError, BudgetExceeded as BudgetExceeded
+    from oslr_nb.core.game.learner import Learner as Learner
+    from oslr_nb.core.game.run import Run as Run, Comparator as Comparator, best_sparse as best_sparse
+    from oslr_nb.core.game.driver import play as play, simulate as simulate
+    from oslr_nb.core.game.saving import load as load
     from oslr_nb.ledger.claims import verify as verify
     from oslr_nb.own.choice import auto as auto
     from oslr_nb.practice.recommend import recommend as recommend
     from oslr_nb.practice.adapters import OSLRRegressor as OSLRRegressor, OSLRLearner as OSLRLearner
     from oslr_nb.practice.blocks import simulate_blocks as simulate_blocks, TableBlocks as TableBlocks
     from oslr_nb.results.catalogue import stream as stream, streams as streams
-    from oslr_nb.core.registry import LEARNERS as LEARNERS
+    from oslr_nb.core.game.registry import LEARNERS as LEARNERS
     from oslr_nb import papers as papers, core as core, own as own, practice as practice, ledger as ledger, results as results, cli as cli
     from oslr_nb.papers import cesabianchi2010 as cesabianchi2010, foster2016 as foster2016, hazan2012 as hazan2012, ito2017 as ito2017
     from oslr_nb.papers import ito2018 as ito2018, kale2017 as kale2017, li2025 as li2025, murata2018 as murata2018
-    from oslr_nb.core import backends as backends, bandits as bandits, case as case, checks as checks, compiled as compiled
-    from oslr_nb.core import designs as designs, driver as driver, environment as environment, experts as experts, frames as frames
-    from oslr_nb.core import geometry as geometry, kernels as kernels, learner as learner, oco as oco, parameters as parameters
-    from oslr_nb.core import problems as problems, registry as registry, run as run, saving as saving, sparse as sparse
-    from oslr_nb.core import storage as storage, trees as trees
+    from oslr_nb.core.game import case as case, driver as driver, environment as environment, learner as learner, problems as problems
+    from oslr_nb.core.game import registry as registry, run as run, saving as saving
+    from oslr_nb.core.mathematics import bandits as bandits, designs as designs, experts as experts, geometry as geometry, oco as oco
+    from oslr_nb.core.mathematics import sparse as sparse, trees as trees
+    from oslr_nb.core.base import backends as backends, checks as checks, compiled as compiled, frames as frames, kernels as kernels
+    from oslr_nb.core.base import parameters as parameters, storage as storage
     from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
     from oslr_nb.own import parameter_free as parameter_free
     from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data, reading as reading
@@ -55,17 +56,17 @@ if TYPE_CHECKING:
 # %% ../nbs/package.ipynb #47e27c33
 def submodule(storey: str, name: str) -> Any:
     "A module of a storey, at its first use."
-    if name.startswith("_") or not PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
+    if name.startswith("_") or not PathFinder.find_spec(name, [str(files("oslr_nb").joinpath(*storey.split(".")))]):
         raise AttributeError(f"module 'oslr_nb.{storey}' has no attribute {name!r}")
     return importlib.import_module(f"oslr_nb.{storey}.{name}")
 
 # %% ../nbs/package.ipynb #7e5be53c
 HOME = {  # names that `oslr_nb` gives directly, by the module that they come from
-    "core.environment": ("Environment", "ProtocolError", "BudgetExceeded"),
-    "core.learner": ("Learner",),
-    "core.run": ("Run", "Comparator", "best_sparse"),
-    "core.driver": ("play", "simulate"),
-    "core.saving": ("load",),
+    "core.game.environment": ("Environment", "ProtocolError", "BudgetExceeded"),
+    "core.game.learner": ("Learner",),
+    "core.game.run": ("Run", "Comparator", "best_sparse"),
+    "core.game.driver": ("play", "simulate"),
+    "core.game.saving": ("load",),
     "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),
@@ -73,8 +74,9 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "practice.blocks": ("simulate_blocks", "TableBlocks"),
     "results.catalogue": ("stream", "streams"),
 }  # fmt: skip
-STOREYS = ("papers", "core", "own", "practice", "ledger", "results")  # folders in which a module is looked for by its name alone
-for storey in STOREYS:  # `oslr.practice.tables` fetches the module; the front page of own, which loads numba, hands on all of its own
+# folders in which a module is looked for by its name alone
+STOREYS = ("papers", "core.game", "core.mathematics", "core.base", "own", "practice", "ledger", "results")
+for storey in ("core", *STOREYS):  # `oslr.practice.tables` fetches the module; the front page of own, which loads numba, hands on its own
     if storey != "own": vars(importlib.import_module(f"oslr_nb.{storey}"))["__getattr__"] = partial(submodule, storey)
 
 # %% ../nbs/package.ipynb #2df0543c
@@ -84,16 +86,17 @@ if not TYPE_CHECKING:  # else every wrong name would be right
         "Fetch a public name, a module or a paper at its first use."
         for module, names in HOME.items():
             if name in names: return getattr(importlib.import_module(f"oslr_nb.{module}"), name)
-        if name == "LEARNERS": return importlib.import_module("oslr_nb.core.registry").all_learners()
+        if name == "LEARNERS": return importlib.import_module("oslr_nb.core.game.registry").all_learners()
         for storey in ("", *STOREYS) if not name.startswith("_") else ():  # looked for without importing a storey
-            if PathFinder.find_spec(name, [str(files("oslr_nb") / storey)]):
+            place = files("oslr_nb").joinpath(*storey.split("."))
+            if PathFinder.find_spec(name, [str(place)]):
                 return importlib.import_module(".".join(filter(None, ("oslr_nb", storey, name))))
         raise AttributeError(f"module 'oslr_nb' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     "All public names, for completion in editors and notebooks."
-    papers = importlib.import_module("oslr_nb.core.registry").papers()
+    papers = importlib.import_module("oslr_nb.core.game.registry").papers()
     return sorted({"__version__", "cite", "LEARNERS", *(n for names in HOME.values() for n in names), *papers})
 
 # %% ../nbs/package.ipynb #275aba36

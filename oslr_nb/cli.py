@@ -117,7 +117,7 @@ def main(
 @app.command()
 def verify(claims: Claims = None, jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None) -> None:
     "Check claims and print the ledger. For a single claim it prints all cases."
-    from oslr_nb.core.backends import one_thread, use_backend
+    from oslr_nb.core.base.backends import one_thread, use_backend
     from oslr_nb.ledger.claims import CLAIMS, claim_ids, ledger_line
     from oslr_nb.ledger.claims import verify as run
 
@@ -139,7 +139,7 @@ def reproduce(
     jobs: Jobs = None, backend: Backend = None, scheduler: Scheduler = None, data_dir: DataDir = None,
 ) -> None:
     "Check the claims and re-run the experiments. Writes report.md, tables and figures."
-    from oslr_nb.core.backends import use_backend
+    from oslr_nb.core.base.backends import use_backend
     from oslr_nb.results.datasets import use_data_folder
     from oslr_nb.results.experiments import reproduce as run
 
@@ -160,8 +160,8 @@ def warm(
     jobs: Jobs = None,
 ) -> None:
     "Compile learners before their first use. Needed once for each version, and for all learners unless some are named."
-    from oslr_nb.core.backends import use_backend
-    from oslr_nb.core.driver import warm as run
+    from oslr_nb.core.base.backends import use_backend
+    from oslr_nb.core.game.driver import warm as run
 
     with stop_at_errors(), use_backend(None, None, jobs): run(*(learners or []), progress=True)
 
@@ -234,7 +234,7 @@ def data(
 def list_learners(streams: Annotated[bool, Option("--streams", help="The streams that have a name instead.")] = False) -> None:
     "List the learners. Of each: protocol, features a round, assumptions, regret, cost of a round."
     import oslr_nb
-    from oslr_nb.core.registry import plain
+    from oslr_nb.core.game.registry import plain
 
     if streams: return typer.echo(str(oslr_nb.streams()))
     for name, e in oslr_nb.LEARNERS.items():

@@ -24,7 +24,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import oslr_nb as oslr
-from oslr_nb.core import sparse
+from oslr_nb.core.mathematics import sparse
 from oslr_nb.results.datasets import ct_like
 from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
@@ -428,7 +428,7 @@ def peers():
 COLD = """import time, oslr_nb as oslr
 start = time.perf_counter()
 import numpy as np
-from oslr_nb.core import driver, registry
+from oslr_nb.core.game import driver, registry
 lr = driver.sample_learner(registry.class_of({key!r}))
 oslr.simulate(lr, np.ones((200, lr.d)) / 5, np.ones(200))
 print(time.perf_counter() - start)"""

@@ -25,7 +25,7 @@ import pyarrow.csv
 from tqdm import tqdm
 
 from oslr_nb.cli import app
-from oslr_nb.core.storage import read_file
+from oslr_nb.core.base.storage import read_file
 from oslr_nb.practice.tables import run_table
 
 FILES = ("report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz")

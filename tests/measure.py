@@ -6,9 +6,9 @@ import numba
 import numpy as np
 
 import oslr_nb as oslr
-from oslr_nb.core.designs import Observe, gradient_estimate
-from oslr_nb.core.geometry import proj_l1, top_k
-from oslr_nb.core.oco import dual_averaging_step
+from oslr_nb.core.mathematics.designs import Observe, gradient_estimate
+from oslr_nb.core.mathematics.geometry import proj_l1, top_k
+from oslr_nb.core.mathematics.oco import dual_averaging_step
 
 
 def in_turn(works, repetitions):

@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from queue import Queue
 
-from oslr_nb.core.kernels import source_digest
+from oslr_nb.core.base.kernels import source_digest
 
 TOP = Path(__file__).parents[1]
 MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse/dantzig_selector", "sparse/selectors"]
@@ -63,7 +63,7 @@ class Mutant:
 def sources(root: Path) -> list[Path]:
     "The modules that hold mathematics: some of the core, the papers, and the kernels of their checks."
     package = root / "oslr_nb"
-    found = [package / "core" / f"{name}.py" for name in MODULES] + list((package / "papers").rglob("*.py"))
+    found = [next((package / "core").rglob(f"{name}.py")) for name in MODULES] + list((package / "papers").rglob("*.py"))
     found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in ("core", "own", "claims.py")]
     return sorted(p for p in found if p.name != "__init__.py")
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import oslr_nb as oslr
-from oslr_nb.core.environment import measure, split_query
-from oslr_nb.core.learner import Learner
-from oslr_nb.core.storage import VERSION
+from oslr_nb.core.base.storage import VERSION
+from oslr_nb.core.game.environment import measure, split_query
+from oslr_nb.core.game.learner import Learner
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import tables
 from oslr_nb.practice.service import Service

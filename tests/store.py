@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import oslr_nb
-from oslr_nb.core.storage import write_whole
+from oslr_nb.core.base.storage import write_whole
 from oslr_nb.ledger.claims import Ledger, claim_ids, verify
 
 

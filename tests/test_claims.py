@@ -13,7 +13,7 @@ from conftest import TOP
 from shake import salted
 
 import oslr_nb as oslr
-from oslr_nb.core.registry import module_of, papers
+from oslr_nb.core.game.registry import module_of, papers
 from oslr_nb.ledger.cesabianchi2010.aer import weighted_draws
 from oslr_nb.ledger.cesabianchi2010.baseline import halves_estimate
 from oslr_nb.ledger.claims import CLAIMS, QUICK, RED, Evidence, Ledger, claim_ids, failure, run_claim, worst_case

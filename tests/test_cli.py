@@ -104,7 +104,7 @@ def test_verify_list_and_cite():
     "Of one claim all cases with their seeds; a page by its place. The command is installed."
     one = oslr("verify", "A5")
     assert one.exit_code == 0 and one.output.count("  case ") >= 5 and "default_rng([" in one.output and "1 claims, 1 as" in one.output
-    page = oslr("verify", "core/13_foundations", "--jobs", 1)
+    page = oslr("verify", "core/mathematics/13_foundations", "--jobs", 1)
     assert page.exit_code == 0 and "G1 " in page.output and "A5 " not in page.output
     assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
     path = os.path.join(os.path.dirname(sys.executable), "oslr")

@@ -26,8 +26,8 @@ SIGNATURES = """
 import gc
 from numba import types
 from numba.core.dispatcher import Dispatcher
-from oslr_nb.core.driver import warm_learner
-from oslr_nb.core.registry import all_learners
+from oslr_nb.core.game.driver import warm_learner
+from oslr_nb.core.game.registry import all_learners
 for key in all_learners(): warm_learner(key)
 found = [f for f in gc.get_objects() if isinstance(f, Dispatcher) and f.py_func.__module__.startswith("oslr_nb")]
 forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}

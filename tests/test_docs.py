@@ -260,16 +260,16 @@ ROWS = [  # of statements.json, in the order of the site
     ["Theorem IA 1 (The regret of Algorithm 1)", "Algorithm 1", "papers/ito2017/algorithm1.html#thm-two", ""],
     ["Tables", "From a file to a report, with missing values", "practice/tables.html", "csv, missing values"],
     ["RDA1 and the floor", "How fast it is", "results/speed.html#rda1-and-the-floor", ""],
-    ["The run and its regret", "What a run knows", "core/run.html", "regret, what is regret, missing values"],
+    ["The run and its regret", "What a run knows", "core/game/run.html", "regret, what is regret, missing values"],
     ["ito2017.algorithm1", "Reference of oslr_nb.papers.ito2017.algorithm1", "reference/ito2017.algorithm1.html", "", "RDA1 GreedyRDA"],
 ]
 
 
 @pytest.mark.parametrize(("query", "order"), [
-    ("regret", ["book/01_game.html#regret", "papers/ito2017/algorithm1.html#thm-two", "core/run.html"]),
-    ("what is regret", ["book/01_game.html#regret", "core/run.html"]),
+    ("regret", ["book/01_game.html#regret", "papers/ito2017/algorithm1.html#thm-two", "core/game/run.html"]),
+    ("what is regret", ["book/01_game.html#regret", "core/game/run.html"]),
     ("rda1", ["reference/ito2017.algorithm1.html#RDA1", "papers/ito2017/algorithm1.html", "results/speed.html#rda1-and-the-floor"]),
-    ("missing values", ["start/your_data.html", "practice/tables.html", "core/run.html"]),
+    ("missing values", ["start/your_data.html", "practice/tables.html", "core/game/run.html"]),
 ])
 def test_search_order(top, query, order):
     "The definition, then theorems; the code of a name, then its chapter; pages of users before those of the code."

@@ -18,11 +18,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core import bandits, designs, experts, geometry, oco, sparse
-from oslr_nb.core.environment import measure, split_query
-from oslr_nb.core.parameters import Step, declared
-from oslr_nb.core.problems import linear_table, signs
-from oslr_nb.core.registry import module_of, papers
+from oslr_nb.core.base.parameters import Step, declared
+from oslr_nb.core.game.environment import measure, split_query
+from oslr_nb.core.game.problems import linear_table, signs
+from oslr_nb.core.game.registry import module_of, papers
+from oslr_nb.core.mathematics import bandits, designs, experts, geometry, oco, sparse
 from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))

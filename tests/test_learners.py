@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core.oco import adaptive_dual_averaging, dual_averaging
-from oslr_nb.core.parameters import Choice, Flag, Step, declared
+from oslr_nb.core.base.parameters import Choice, Flag, Step, declared
+from oslr_nb.core.mathematics.oco import adaptive_dual_averaging, dual_averaging
 from oslr_nb.practice.data import sparse_linear
 
 stream = sparse_linear(12, 2, 1500, seed=0)

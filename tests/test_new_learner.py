@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from oslr_nb.core.learner import Learner
-from oslr_nb.core.parameters import Budget, Features, Seed, validated
-from oslr_nb.core.registry import linear, register''',
+from oslr_nb.core.game.learner import Learner
+from oslr_nb.core.base.parameters import Budget, Features, Seed, validated
+from oslr_nb.core.game.registry import linear, register''',
     '## The learner\n\n<blockquote id="prp-first">\n\n**Proposition ?** (Blind)\n\nIts other weights are zero.\n\n</blockquote>\n\n'
     "*Proof.* No other is bought. ∎",
     '''#| exports
@@ -63,7 +63,7 @@ class FirstFeatures(Learner):
     '''#| export ledger.own.first
 import numpy as np
 
-from oslr_nb.core.driver import simulate
+from oslr_nb.core.game.driver import simulate
 from oslr_nb.ledger.claims import Evidence, claim''',
     '''#| exporti ledger.own.first
 @claim("own", "blind", id="N1", tier="exact", proof="prp-first", tex=r"w_{-1}=0", controls={"the first": {"place": 0}})

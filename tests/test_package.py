@@ -10,7 +10,7 @@ import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
-from oslr_nb.core.checks import EXTRAS
+from oslr_nb.core.base.checks import EXTRAS
 
 CLAIM = "from oslr_nb.ledger.claims import run_claim; import oslr_nb.papers.ito2017; print(run_claim('A19', 'ito2017').as_expected)"
 PLAY = """
@@ -34,7 +34,7 @@ for name in {(*EXTRAS, "distributed", "pandas", "polars", "river")}: sys.modules
 import numpy as np, oslr_nb as oslr
 """
 EVERY_LEARNER = """
-from oslr_nb.core.driver import warm_learner
+from oslr_nb.core.game.driver import warm_learner
 for key in oslr.LEARNERS: warm_learner(key)
 oslr.auto(8, 4).save({path!r})
 print(oslr.load({path!r}).d)
@@ -88,7 +88,7 @@ def test_a_claim_sees_a_changed_kernel_of_another_module(copy_of_package):
     "With warm caches: numba alone would go on with the old `draw_outside` inside the kernels of Algorithm 1."
     kernels = copy_of_package / "oslr_nb" / "__pycache__"
     assert python(CLAIM, copy_of_package).stdout.strip() == "True"
-    first, path = set(kernels.glob("kernels-*")), copy_of_package / "oslr_nb" / "core" / "designs.py"
+    first, path = set(kernels.glob("kernels-*")), copy_of_package / "oslr_nb" / "core" / "mathematics" / "designs.py"
     text = path.read_text()
     changed = text.replace("np.int64(uniform(words) * d)\n", "np.int64(uniform(words) ** 2 * d)\n")
     assert changed.count("** 2 * d") == 1
@@ -124,14 +124,14 @@ EDITS = {  # of a module: what stood there, what stands there now, whether compi
     "a check": ("ledger/own/adaptive.py", "import", "import os\nimport", True),
     "a number in a kernel": ("own/moments/sums.py", "1e-13", "1e-12", False),
     "a constant that kernels use": ("own/moments/sums.py", "TOGETHER = 30.0", "TOGETHER = 31.0", False),
-    "a module that kernels import from": ("core/checks.py", "SMALLEST = 1e-60", "SMALLEST = 1e-61", False),
+    "a module that kernels import from": ("core/base/checks.py", "SMALLEST = 1e-60", "SMALLEST = 1e-61", False),
     "a kernel of a check": ("ledger/core/foundations.py", "@kernel", "@kernel  # type: ignore\n@kernel", False),
 }
 
 
 @pytest.mark.parametrize(("module", "old", "new", "same"), EDITS.values(), ids=EDITS)
 def test_what_recompiles(module, old, new, same, tmp_path):
-    from oslr_nb.core import kernels
+    from oslr_nb.core.base import kernels
     shutil.copytree(TOP / "oslr_nb", tmp_path / "oslr_nb", ignore=shutil.ignore_patterns("__pycache__", "stored"))
     path, before = tmp_path / "oslr_nb" / module, kernels.kernel_digest(tmp_path / "oslr_nb")
     assert before == kernels.kernel_digest(TOP / "oslr_nb") and old in path.read_text()
@@ -140,7 +140,7 @@ def test_what_recompiles(module, old, new, same, tmp_path):
 
 
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
-    from oslr_nb.core import kernels
+    from oslr_nb.core.base import kernels
     monkeypatch.setattr(kernels, "cache_bases", lambda: iter([tmp_path]))
     for n in range(6):
         monkeypatch.setenv("OSLR_KERNELS", str(n))

@@ -11,8 +11,19 @@ import pytest
 from test_fuzz import arguments_of
 
 import oslr_nb as oslr
-from oslr_nb.core import parameters
-from oslr_nb.core.parameters import Array, Choice, Flag, Integer, Parameter, Randomness, Real, Step, declared, limit
+from oslr_nb.core.base import parameters
+from oslr_nb.core.base.parameters import (
+    Array,
+    Choice,
+    Flag,
+    Integer,
+    Parameter,
+    Randomness,
+    Real,
+    Step,
+    declared,
+    limit,
+)
 
 NONE = [math.nan, math.inf, "a", [1.0], 1j, np.ones((2, 2, 2))]  # no values of any declared parameter
 

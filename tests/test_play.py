@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from conftest import TOP
 
-from oslr_nb.core.designs import bound_observe_moment
-from oslr_nb.core.geometry import top_k
-from oslr_nb.core.oco import dual_averaging_step
-from oslr_nb.core.run import best_sparse
+from oslr_nb.core.game.run import best_sparse
+from oslr_nb.core.mathematics.designs import bound_observe_moment
+from oslr_nb.core.mathematics.geometry import top_k
+from oslr_nb.core.mathematics.oco import dual_averaging_step
 from oslr_nb.papers.ito2017.algorithm1 import algorithm_1
 
 SCRIPT = TOP / "nbs" / "play.js"

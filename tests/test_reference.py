@@ -85,7 +85,7 @@ def test_learners_have_their_methods_and_names_their_places():
     assert TYPED - {"HOME", "STOREYS"} <= known and len(TYPED) > 60
     assert reference.target("claim", "results/experiments.ipynb") == ("reference/results.experiments.ipynb", "claim")
     assert reference.target("claim", "ledger/claims.ipynb") == ("reference/claims.ipynb", "claim")
-    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/00_environment.ipynb") is None
+    assert "observe" in MODULES["ito2017.algorithm1"].public and reference.target("observe", "core/game/00_environment.ipynb") is None
     assert reference.target("best_sparse", ITO) == ("reference/run.ipynb", "best_sparse")
     assert reference.plain("|w|_1 <= r, x^T y^2 and `a_b`") == r"\|w\|\_1 \<= r, x\^T y\^2 and `a_b`"
 
@@ -96,7 +96,7 @@ ITO, DRIVER = "papers/ito2017/01_algorithm1.ipynb", "reference/driver.ipynb"
 @pytest.mark.parametrize(("name", "page", "anchor"), [
     ("RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"), ("ito2017.RDA1", "reference/ito2017.algorithm1.ipynb", "RDA1"),
     ("oslr.ito2017.RDA1(d=3, budget=2)", "reference/ito2017.algorithm1.ipynb", "RDA1"), ("simulate", DRIVER, "simulate"),
-    ("oslr.simulate(lr, X, y)", DRIVER, "simulate"), ("oslr_nb.core.driver.simulate", DRIVER, "simulate"),
+    ("oslr.simulate(lr, X, y)", DRIVER, "simulate"), ("oslr_nb.core.game.driver.simulate", DRIVER, "simulate"),
     ("Learner.query", "reference/learner.ipynb", "Learner.query"), ("RDA1.save", "reference/learner.ipynb", "Learner.save"),
     ("oslr.verify", "reference/claims.ipynb", "verify"), ("cli.verify", "reference/cli.ipynb", "verify"),
     ("claims.case", "reference/claims.ipynb", "case"), ("oslr.designs", "reference/designs.ipynb", ""),

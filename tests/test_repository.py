@@ -14,8 +14,9 @@ import yaml
 from conftest import NOTEBOOKS, TOP, files_of_the_project, python
 
 MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
-STOREYS = ("core", "papers", "own", "practice", "ledger", "results", "")  # the house: every import goes down, or stays on its storey
-NOTHING = ("oslr_nb", "oslr_nb.core.checks", "oslr_nb.core.kernels")  # modules that import none of the package
+# the house: every import goes down, or stays on its storey
+STOREYS = ("core.base", "core.mathematics", "core.game", "papers", "own", "practice", "ledger", "results", "")
+NOTHING = ("oslr_nb", "oslr_nb.core.base.checks", "oslr_nb.core.base.kernels")  # modules that import none of the package
 
 
 def run(*command, **kw): return subprocess.run(command, capture_output=True, text=True, check=False, **kw)
@@ -68,6 +69,7 @@ def name_of(path): return ".".join(path.relative_to(TOP).with_suffix("").parts).
 def room(name):
     "Storey and room of a module; a paper that is a folder is one room, and so are its checks."
     parts = [*name.split(".")[1:], "__init__"]
+    if parts[0] == "core": parts[:2] = [".".join(parts[:2])]
     return (parts[0], parts[1]) if parts[0] in STOREYS else ("", parts[0])
 
 

@@ -64,8 +64,8 @@ def test_no_slower_than_it_was(what, beside, ratios):
 
 LOOP = """
 import re, sys
-import numpy as np, oslr_nb.core.kernels
-oslr_nb.core.kernels.kernel_folder = lambda: ""  # what comes from the disk cannot be looked into
+import numpy as np, oslr_nb.core.base.kernels
+oslr_nb.core.base.kernels.kernel_folder = lambda: ""  # what comes from the disk cannot be looked into
 import oslr_nb as oslr
 oslr.simulate(lr := oslr.ito2017.RDA1(20, 10, top=5), np.ones((9, 20)) / 5, np.ones(9))
 (code,) = lr._made[0].inspect_llvm().values()

@@ -19,7 +19,7 @@ import states
 from test_learners import KEYS, bought, every_learner, make, query, take
 
 import oslr_nb as oslr
-from oslr_nb.core.storage import VERSION, read_file, write_file
+from oslr_nb.core.base.storage import VERSION, read_file, write_file
 from oslr_nb.practice.data import sparse_linear
 from oslr_nb.practice.scaling import Scaled
 from tests.practice.test_service import ask, fresh, same_state, session

@@ -14,7 +14,7 @@ import pytest
 from conftest import TOP
 
 import oslr_nb as oslr
-from oslr_nb.core.registry import papers
+from oslr_nb.core.game.registry import papers
 
 OLD = np.lib.NumpyVersion(np.__version__) < "2.4.0"
 ARRAY = r"numpy\.ndarray\[([^][]|\[[^][]*\])*\]"  # the type of an array, whatever the version of numpy says of shape and kind
@@ -46,7 +46,7 @@ def test_the_face_and_chapters():
     "Names of `oslr_nb` and its folders are told to checkers of types, and are what is fetched; a chapter lists what it hands on."
     face = [n for n in ast.walk(ast.parse((TOP / "oslr_nb/__init__.py").read_text())) if isinstance(n, ast.ImportFrom)]
     told = {alias.asname: node.module for node in face if node.module.startswith("oslr_nb") for alias in node.names}
-    found = [p for storey in ("", *oslr.STOREYS) for p in (TOP / "oslr_nb" / storey).iterdir()]
+    found = [p for storey in ("", *oslr.STOREYS) for p in (TOP / "oslr_nb").joinpath(*storey.split(".")).iterdir()]
     modules = {p.stem for p in found if p.stem[0] != "_" and (p.suffix == ".py" or (p / "__init__.py").exists())}
     assert told.keys() == {name for names in oslr.HOME.values() for name in names} | modules | {"LEARNERS"}
     for name, module in told.items():
@@ -81,9 +81,9 @@ def right_calls():
     return {f"reveal_type({call(key)})": f"{e.cls.__module__}.{e.cls.__name__}" for key, e in oslr.LEARNERS.items()} | {
         "X, y, lr = np.zeros((4, 12)), [0.0] * 4, oslr.hazan2012.AERR(12, 6)": "",
         "reveal_type(lr.query())": "array | Any", "reveal_type(lr.predict(X[0][lr.query()]))": "float", "reveal_type(lr.coef_)": "array",
-        "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.run.Run", "reveal_type(run.losses)": "array",
-        "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.run.Comparator", "reveal_type(lr.budget)": "int",
-        "reveal_type(oslr.auto(12, 6))": "oslr_nb.core.learner.Learner", "reveal_type(oslr.cite('ito2017'))": "str",
+        "run = oslr.simulate(lr, X, y, seed=0)": "", "reveal_type(run)": "oslr_nb.core.game.run.Run", "reveal_type(run.losses)": "array",
+        "reveal_type(oslr.best_sparse(X, y, 2))": "oslr_nb.core.game.run.Comparator", "reveal_type(lr.budget)": "int",
+        "reveal_type(oslr.auto(12, 6))": "oslr_nb.core.game.learner.Learner", "reveal_type(oslr.cite('ito2017'))": "str",
         "reveal_type(oslr.play(lr, oslr.Environment(X, y, 6)).regret(lr.coef_))": "array",
         "reveal_type(oslr.hazan2012.bound_aerr(100, 12, 6))": "float",
     }

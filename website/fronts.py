@@ -53,11 +53,14 @@ def home(book: dict[str, Any]) -> dict[str, tuple[str, ...]]:
 
 def face(found: dict[str, str], names: dict[str, tuple[str, ...]]) -> str:
     """The names of the face for checkers of types, which take `from a import b as b` for a public name."""
-    storeys, seen = ["papers", "core", "own", "practice", "ledger", "results"], set()
-    given = names | {"core.registry": ("LEARNERS",)} | {"": [*storeys, "cli"]} | {storey: [] for storey in storeys}
-    for storey, _, rest in sorted((name.partition(".") for name in found), key=lambda parts: parts[::2]):
-        inner = rest.split(".")[0]
-        if inner not in ("", "__init__"): given[storey].append(inner)
+    storeys = ["papers", "core", "core.game", "core.mathematics", "core.base", "own", "practice", "ledger", "results"]
+    seen: set[str] = set()
+    given: dict[str, Any] = names | {"core.game.registry": ("LEARNERS",)}
+    given |= {"": [*(s for s in storeys if "." not in s), "cli"]} | {storey: [] for storey in storeys}
+    for name in sorted(found):
+        storey = max((s for s in storeys if name.startswith(f"{s}.")), key=len, default="")
+        inner = name.removeprefix(f"{storey}.").split(".")[0]
+        if storey not in ("", "core") and inner != "__init__": given[storey].append(inner)
     lines = []
     for module, listed in given.items():
         new = [name for name in dict.fromkeys(listed) if name not in seen]  # what stands first is found first

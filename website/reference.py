@@ -30,7 +30,7 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
-from oslr_nb.core.parameters import declaration, parameter_lines
+from oslr_nb.core.base.parameters import declaration, parameter_lines
 from website.rich import rich, unlabelled
 
 FOLDER = "reference"
@@ -87,7 +87,7 @@ class Module:
 
 def name_of(parts: list[str]) -> str:
     if parts[-2:] == ["ledger", "claims"]: return "claims"
-    return ".".join(p for p in parts if p and p not in ("oslr_nb", "papers", "core", "practice"))
+    return ".".join(p for p in parts if p and p not in ("oslr_nb", "papers", "core", "base", "mathematics", "game", "practice"))
 
 
 @cache
@@ -133,7 +133,7 @@ def target(name: str, page: str = "") -> tuple[str, str] | None:
     found = re.fullmatch(r"(oslr_nb\.|oslr\.)?((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)(\(.*\))?", name)
     if not found: return None
     top, dotted, called = found.groups()
-    parts = re.sub(r"^(papers|core|practice|ledger(?=\.claims\b))\.", "", dotted).split(".")
+    parts = re.sub(r"^(papers|core\.(?:base|mathematics|game)|practice|ledger(?=\.claims\b))\.", "", dotted).split(".")
     if parts[0] in found_alone(): parts = [*found_alone()[parts[0]].split("."), *parts[1:]]
     module = modules().get(".".join(parts))
     if top and dotted not in home() and module and module.public: return module.page, ""
@@ -586,7 +586,7 @@ def index() -> str:
     """The page with all names from A to Z."""
     page = f"{FOLDER}/index.ipynb"
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
-    names = relative("core/00_environment.ipynb", page) + "#names"
+    names = relative("core/game/00_environment.ipynb", page) + "#names"
     cells = [f"Parameters that mean the same everywhere are [explained once]({names}).",
              "The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
     for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):

@@ -27,13 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backends import hand_out, one_thread
-from ..core.checks import check_array, check_choice, check_int, check_real, fail
-from ..core.driver import play, simulate
-from ..core.environment import Environment
-from ..core.geometry import top_k
-from ..core.learner import Learner
-from ..core.registry import papers
+from ..core.base.backends import hand_out, one_thread
+from ..core.base.checks import check_array, check_choice, check_int, check_real, fail
+from ..core.game.driver import play, simulate
+from ..core.game.environment import Environment
+from ..core.mathematics.geometry import top_k
+from ..core.game.learner import Learner
+from ..core.game.registry import papers
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',

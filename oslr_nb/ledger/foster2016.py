@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.designs import Uniform, moment_estimate
-from ..core.driver import simulate
-from ..core.experts import hedge, hedge_regret_bound
-from ..core.problems import correlated_table, rational
+from ..core.mathematics.designs import Uniform, moment_estimate
+from ..core.game.driver import simulate
+from ..core.mathematics.experts import hedge, hedge_regret_bound
+from ..core.game.problems import correlated_table, rational
 from .claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../nbs/papers/foster2016.ipynb #ae20523e

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_real
-from ..core.designs import Midzuno
-from ..core.driver import simulate
-from ..core.geometry import top_k
+from ..core.base.checks import check_real
+from ..core.mathematics.designs import Midzuno
+from ..core.game.driver import simulate
+from ..core.mathematics.geometry import top_k
 from .claims import Case, Evidence, agrees, chance_limit, claim, random_fractions, slope_interval
 
 # %% ../../nbs/papers/li2025.ipynb #47163b0e

@@ -14,13 +14,13 @@ from typing import Annotated
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_magnitude, check_real, fail
-from ..core.designs import Observe, bound_observe_moment, gradient_estimate, pair_minimum
-from ..core.frames import check_stream
-from ..core.geometry import truncation_factor
-from ..core.oco import bound_adaptive
-from ..core.parameters import Horizon, Nonnegative, PairBudget, Radius, SeveralFeatures, Top, XNorm, YMax, but
-from ..core.parameters import validated
+from ..core.base.checks import LARGEST, check_array, check_magnitude, check_real, fail
+from ..core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate, pair_minimum
+from ..core.base.frames import check_stream
+from ..core.mathematics.geometry import truncation_factor
+from ..core.mathematics.oco import bound_adaptive
+from ..core.base.parameters import Horizon, Nonnegative, PairBudget, Radius, SeveralFeatures, Top, XNorm, YMax, but
+from ..core.base.parameters import validated
 from ..papers.ito2017.algorithm1 import Comparator, SigmaMax, SigmaMin, check_set
 from ..papers.ito2017.algorithm1 import check_sizes
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.checks import check_choice, check_int, check_real, fail
-from ..core.environment import PROTOCOLS, check_costs
-from ..core.frames import own_names
-from ..core.learner import Learner
-from ..core.registry import LEARNERS, module_of, papers
+from ..core.base.checks import check_choice, check_int, check_real, fail
+from ..core.game.environment import PROTOCOLS, check_costs
+from ..core.base.frames import own_names
+from ..core.game.learner import Learner
+from ..core.game.registry import LEARNERS, module_of, papers
 from .moments.learner import priced_menu, spendable
 
 # %% auto #0

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..core.checks import as_array, check_array, check_indices, check_int
-from ..core.checks import check_magnitude, fail
-from ..core.geometry import check_psd
-from ..core.parameters import Array, Choice, Confidence, Count, Features, Flag, Integer, RadiusL1, Real, Rounds
-from ..core.parameters import Sparsity, YMax, but, validated
+from ..core.base.checks import as_array, check_array, check_indices, check_int
+from ..core.base.checks import check_magnitude, fail
+from ..core.mathematics.geometry import check_psd
+from ..core.base.parameters import Array, Choice, Confidence, Count, Features, Flag, Integer, RadiusL1, Real, Rounds
+from ..core.base.parameters import Sparsity, YMax, but, validated
 
 # %% auto #0
 __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_error', 'bound_squared_error',

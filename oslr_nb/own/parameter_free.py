@@ -13,15 +13,15 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
-from ..core.compiled import prefetch, prefetch_draws, prefetch_row
-from ..core.designs import Observe, draw_outside, gradient_estimate, pair_minimum
-from ..core.frames import check_stream
-from ..core.geometry import top_buffer, top_update, truncation_factor
-from ..core.kernels import kernel, record
-from ..core.learner import Learner, Role
-from ..core.parameters import Flag, PairBudget, Seed, SeveralFeatures, Top, but, validated
-from ..core.registry import register
+from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
+from ..core.base.compiled import prefetch, prefetch_draws, prefetch_row
+from ..core.mathematics.designs import Observe, draw_outside, gradient_estimate, pair_minimum
+from ..core.base.frames import check_stream
+from ..core.mathematics.geometry import top_buffer, top_update, truncation_factor
+from ..core.base.kernels import kernel, record
+from ..core.game.learner import Learner, Role
+from ..core.base.parameters import Flag, PairBudget, Seed, SeveralFeatures, Top, but, validated
+from ..core.game.registry import register
 
 # %% auto #0
 __all__ = ['KAPPA', 'bet_size', 'Bettor', 'bets_of', 'bound_bet', 'coin_betting', 'bound_coin_betting', 'CoinBetting']

@@ -17,16 +17,16 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_exact, check_indices, check_int, check_real, fail
-from ..core.compiled import uniform
-from ..core.designs import draw_outside, moment_estimate
-from ..core.experts import second_order_factor
-from ..core.kernels import kernel, record
-from ..core.learner import Learner, Role
-from ..core.parameters import Budget, Choice, Examples, Features, Horizon, Integer, Labels, Multiplier
-from ..core.parameters import PlannedRounds, Positive, Radius, Seed, Sparsity, XNorm, YMax, but, validated
-from ..core.problems import Table, correlated_table, signs
-from ..core.registry import register
+from ..core.base.checks import check_exact, check_indices, check_int, check_real, fail
+from ..core.base.compiled import uniform
+from ..core.mathematics.designs import draw_outside, moment_estimate
+from ..core.mathematics.experts import second_order_factor
+from ..core.base.kernels import kernel, record
+from ..core.game.learner import Learner, Role
+from ..core.base.parameters import Budget, Choice, Examples, Features, Horizon, Integer, Labels, Multiplier
+from ..core.base.parameters import PlannedRounds, Positive, Radius, Seed, Sparsity, XNorm, YMax, but, validated
+from ..core.game.problems import Table, correlated_table, signs
+from ..core.game.registry import register
 
 # %% auto #0
 __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'FKK', 'bound_fkk_below']

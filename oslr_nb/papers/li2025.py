@@ -14,16 +14,16 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import check_array, check_exact, check_indices, check_int, fail
-from ..core.compiled import find_in_sums, uniform
-from ..core.designs import draw_outside
-from ..core.geometry import top_k
-from ..core.kernels import kernel
-from ..core.learner import Learner, Role
-from ..core.parameters import Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter, Positive
-from ..core.parameters import RadiusL1, Real, Rounds, Seed, Sparsity, XMax, but, validated
-from ..core.registry import Constants, register
-from ..core.sparse.dantzig_selector import dantzig_path
+from ..core.base.checks import check_array, check_exact, check_indices, check_int, fail
+from ..core.base.compiled import find_in_sums, uniform
+from ..core.mathematics.designs import draw_outside
+from ..core.mathematics.geometry import top_k
+from ..core.base.kernels import kernel
+from ..core.game.learner import Learner, Role
+from ..core.base.parameters import Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter, Positive
+from ..core.base.parameters import RadiusL1, Real, Rounds, Seed, Sparsity, XMax, but, validated
+from ..core.game.registry import Constants, register
+from ..core.mathematics.sparse.dantzig_selector import dantzig_path
 
 # %% auto #0
 __all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',

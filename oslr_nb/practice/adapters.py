@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real, fail, frame_of, is_table
-from ..core.checks import need, table_values
-from ..core.driver import play, simulate
-from ..core.environment import Environment, check_costs
-from ..core.frames import aligned, check_features, check_labels, column_names, has_names, is_count, place_names
-from ..core.learner import Learner
-from ..core.run import Run
+from ..core.base.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real, fail, frame_of
+from ..core.base.checks import is_table
+from ..core.base.checks import need, table_values
+from ..core.game.driver import play, simulate
+from ..core.game.environment import Environment, check_costs
+from ..core.base.frames import aligned, check_features, check_labels, column_names, has_names, is_count, place_names
+from ..core.game.learner import Learner
+from ..core.game.run import Run
 from ..own.choice import make_learner
 
 need("sklearn")

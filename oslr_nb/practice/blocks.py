@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import Refused, check_flag, check_int, check_rng, fail, frame_of, is_table
-from ..core.driver import play_stream
-from ..core.environment import ProtocolError
-from ..core.frames import table_of
-from ..core.learner import Learner, check_learner
-from ..core.run import Run
-from ..core.storage import check_path
+from ..core.base.checks import Refused, check_flag, check_int, check_rng, fail, frame_of, is_table
+from ..core.game.driver import play_stream
+from ..core.game.environment import ProtocolError
+from ..core.base.frames import table_of
+from ..core.game.learner import Learner, check_learner
+from ..core.game.run import Run
+from ..core.base.storage import check_path
 
 # %% auto #0
 __all__ = ['BlockRun', 'BlockRefused', 'simulate_blocks', 'TableBlocks']
@@ -143,7 +143,7 @@ def simulate_blocks(
     Parameters
     ----------
     learner, seed, score
-        As for `oslr_nb.core.driver.simulate`; the learner is at the beginning of a round.
+        As for `oslr_nb.core.game.driver.simulate`; the learner is at the beginning of a round.
     blocks : iterable, str or Path
         Pairs (X, y) or triples (X, y, rows), as `simulate` takes them; or with `target` tables of pandas, polars or pyarrow; or
         the path of a CSV or Parquet file, which needs `target` (`TableBlocks`). Each is taken once, played and forgotten; one without
@@ -172,7 +172,7 @@ def simulate_blocks(
 
     See Also
     --------
-    oslr_nb.core.driver.simulate : one table, memory-mapped or not.
+    oslr_nb.core.game.driver.simulate : one table, memory-mapped or not.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.checks import LARGEST, need
+from ..core.base.checks import LARGEST, need
 
 need("pyarrow")
 import pyarrow as pa

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_choice, check_flag, check_int, check_rng, check_scales, fail, need
+from ..core.base.checks import check_choice, check_flag, check_int, check_rng, check_scales, fail, need
 
 # %% auto #0
 __all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'Stream', 'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream',

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import TOO_LARGE, check_real, fail, need
-from ..core.frames import code_points, looks_like
-from ..core.storage import check_regular
+from ..core.base.checks import TOO_LARGE, check_real, fail, need
+from ..core.base.frames import code_points, looks_like
+from ..core.base.storage import check_regular
 from .columns import CATEGORIES, DATE, MISSING, Column, doubts, index_reason, is_text, number_of, plain, shell_word
 from .columns import NUMBER, simple, text_parts, with_marks
 

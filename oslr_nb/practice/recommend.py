@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
-from ..core.designs import pair_minimum
-from ..core.driver import simulate
-from ..core.environment import PROTOCOLS, check_costs
-from ..core.frames import aligned, check_features, check_labels
-from ..core.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end, outer_eigenvalues
-from ..core.registry import Constants, Entry, all_learners
-from ..core.sparse.selectors import best_subset, forward_backward, forward_selection
-from ..core.storage import check_path, markdown, stored_result
+from ..core.base.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
+from ..core.mathematics.designs import pair_minimum
+from ..core.game.driver import simulate
+from ..core.game.environment import PROTOCOLS, check_costs
+from ..core.base.frames import aligned, check_features, check_labels
+from ..core.mathematics.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end
+from ..core.mathematics.geometry import outer_eigenvalues
+from ..core.game.registry import Constants, Entry, all_learners
+from ..core.mathematics.sparse.selectors import best_subset, forward_backward, forward_selection
+from ..core.base.storage import check_path, markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto, priced_learners
 from ..own.moments.learner import priced_menu

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backends import one_thread
-from ..core.checks import need
-from ..core.environment import PRICE_SLACK
-from ..core.learner import Learner
-from ..core.registry import all_learners
-from ..core.sparse.selectors import forward_selection
-from ..core.storage import markdown, replace_file
+from ..core.base.backends import one_thread
+from ..core.base.checks import need
+from ..core.game.environment import PRICE_SLACK
+from ..core.game.learner import Learner
+from ..core.game.registry import all_learners
+from ..core.mathematics.sparse.selectors import forward_selection
+from ..core.base.storage import markdown, replace_file
 from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.checks import LARGEST, check_array, check_int, check_magnitude, fail
-from ..core.compiled import entry, strided, with_kernels
-from ..core.kernels import kernel
-from ..core.learner import Learner
-from ..core.registry import wrapper
+from ..core.base.checks import LARGEST, check_array, check_int, check_magnitude, fail
+from ..core.base.compiled import entry, strided, with_kernels
+from ..core.base.kernels import kernel
+from ..core.game.learner import Learner
+from ..core.game.registry import wrapper
 from ..own.choice import make_learner
 
 # %% auto #0
@@ -282,9 +282,9 @@ class Scaled(Learner):
         own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num", *self.later)
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
 
-    def array(self, name: str) -> np.ndarray:
+    def _array(self, name: str) -> np.ndarray:
         "An array of the state; those of the learner inside have names that begin with of_."
-        return self.learner.array(name[3:]) if name.startswith("of_") else super().array(name)
+        return self.learner._array(name[3:]) if name.startswith("of_") else super()._array(name)
 
     @property
     def _warming(self) -> bool: return bool(self.num[0] < self.warm)

@@ -21,12 +21,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..core.case import OpenCase, restored_case
-from ..core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
-from ..core.environment import ProtocolError
-from ..core.learner import Learner
-from ..core.saving import load
-from ..core.storage import check_path, check_regular, hold, in_a_sentence, read_file, write_file
+from ..core.game.case import OpenCase, restored_case
+from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
+from ..core.game.environment import ProtocolError
+from ..core.game.learner import Learner
+from ..core.game.saving import load
+from ..core.base.storage import check_path, check_regular, hold, in_a_sentence, read_file, write_file
 from ..own.choice import make_learner
 
 need("orjson")

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backends import one_thread
-from ..core.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
-from ..core.environment import Loss
-from ..core.learner import Learner
-from ..core.registry import all_learners
-from ..core.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
+from ..core.base.backends import one_thread
+from ..core.base.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
+from ..core.game.environment import Loss
+from ..core.game.learner import Learner
+from ..core.game.registry import all_learners
+from ..core.base.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
 from .report import BINS, COMPARED, draw_figure, gather, report_text

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import need
-from ..core.driver import simulate
-from ..core.kernels import kernel
-from ..core.storage import markdown
+from ..core.base.checks import need
+from ..core.game.driver import simulate
+from ..core.base.kernels import kernel
+from ..core.base.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_array, check_choice, check_flag, check_int, check_rng, fail, need
+from ..core.base.checks import check_array, check_choice, check_flag, check_int, check_rng, fail, need
 from ..practice.data import Stream, two_digits
 
 # %% auto #0

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import need
-from ..core.driver import simulate
-from ..core.run import best_sparse
-from ..core.storage import markdown
+from ..core.base.checks import need
+from ..core.game.driver import simulate
+from ..core.game.run import best_sparse
+from ..core.base.storage import markdown
 from ..papers import ito2017
 from ..practice.data import digits_pair
 from .experiments import Cell, bracket, experiment, section, write_parquet

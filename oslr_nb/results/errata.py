@@ -10,7 +10,7 @@ from importlib.metadata import metadata
 from importlib.resources import files
 from unicodedata import normalize
 
-from ..core.checks import check_choice
+from ..core.base.checks import check_choice
 from ..ledger.claims import ERRATA, Ledger, Record, typeset
 
 # %% auto #0

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.backends import hand_out, one_thread
-from ..core.checks import fail, need
-from ..core.kernels import source_digest
-from ..core.storage import write_whole
+from ..core.base.backends import hand_out, one_thread
+from ..core.base.checks import fail, need
+from ..core.base.kernels import source_digest
+from ..core.base.storage import write_whole
 from ..ledger.claims import CLAIMS, Ledger, Record, claim_ids, ledger_line, run_claim, slope_interval
 from ..practice.data import Stream
 from .datasets import ct_like, ct_slice

@@ -16,14 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import need
-from ..core.driver import simulate
-from ..core.learner import Learner
-from ..core.storage import markdown
+from ..core.base.checks import need
+from ..core.game.driver import simulate
+from ..core.game.learner import Learner
+from ..core.base.storage import markdown
 from ..ledger.claims import Case, Evidence, claim
 from ..papers import foster2016, hazan2012, ito2017
 from ..practice.data import Stream, sparse_linear
-from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store, write_parquet
+from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store
+from .experiments import write_parquet
 
 # %% auto #0
 __all__ = ['T', 'SETTINGS', 'FAR', 'METHODS', 'CANDIDATES', 'TUNING', 'PARAMETERS', 'FIVE', 'LAWS', 'VARIANTS', 'FKK_STEPS',

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.driver import simulate
-from ..core.geometry import restricted_condition, rip_constant, sparse_eigenvalues
-from ..core.learner import Learner
-from ..core.run import best_sparse
-from ..core.sparse.dantzig_selector import dantzig_path
-from ..core.storage import markdown
+from ..core.game.driver import simulate
+from ..core.mathematics.geometry import restricted_condition, rip_constant, sparse_eigenvalues
+from ..core.game.learner import Learner
+from ..core.game.run import best_sparse
+from ..core.mathematics.sparse.dantzig_selector import dantzig_path
+from ..core.base.storage import markdown
 from ..papers import ito2017, kale2017
 from ..papers.kale2017.dantzig import cone_constant, printed_limit
 from ..practice.data import Stream, digits_pair

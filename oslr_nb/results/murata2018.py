@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.checks import check_int, check_real, check_rng, fail
-from ..core.driver import simulate
-from ..core.geometry import hard_threshold
-from ..core.learner import Learner
-from ..core.sparse.dantzig_selector import dantzig_path
-from ..core.sparse.selectors import omp
-from ..core.storage import markdown
+from ..core.base.checks import check_int, check_real, check_rng, fail
+from ..core.game.driver import simulate
+from ..core.mathematics.geometry import hard_threshold
+from ..core.game.learner import Learner
+from ..core.mathematics.sparse.dantzig_selector import dantzig_path
+from ..core.mathematics.sparse.selectors import omp
+from ..core.base.storage import markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers import ito2017, kale2017, murata2018
 from ..practice.data import Stream

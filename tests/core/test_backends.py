@@ -15,7 +15,7 @@ from conftest import command
 from joblib.externals.loky import get_reusable_executor
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from oslr_nb.core import backends
+from oslr_nb.core.base import backends
 from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
 

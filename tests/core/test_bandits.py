@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from oslr_nb.core import bandits as b
-from oslr_nb.core.compiled import generator_words
+from oslr_nb.core.base.compiled import generator_words
+from oslr_nb.core.mathematics import bandits as b
 
 
 def test_weights_at_the_ends_and_the_seed_and_the_rates_count():

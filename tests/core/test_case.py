@@ -7,10 +7,10 @@ import pytest
 from conftest import python
 
 import oslr_nb as oslr
-from oslr_nb.core.designs import draw_outside
-from oslr_nb.core.driver import sample_learner
-from oslr_nb.core.kernels import kernel, record
-from oslr_nb.core.learner import Learner, Role
+from oslr_nb.core.base.kernels import kernel, record
+from oslr_nb.core.game.driver import sample_learner
+from oslr_nb.core.game.learner import Learner, Role
+from oslr_nb.core.mathematics.designs import draw_outside
 
 NUMBERS = record("played", "yhat")
 

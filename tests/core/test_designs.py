@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import refusals
 
-from oslr_nb.core import designs as D
+from oslr_nb.core.mathematics import designs as D
 
 NO_PAIRS = D.Uniform(3, 1)
 

@@ -3,8 +3,8 @@
 import numpy as np
 from conftest import refusals
 
-from oslr_nb.core import experts as e
-from oslr_nb.core.compiled import generator_words
+from oslr_nb.core.base.compiled import generator_words
+from oslr_nb.core.mathematics import experts as e
 
 ONE = np.ones((3, 2))
 

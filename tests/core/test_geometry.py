@@ -5,8 +5,8 @@ import math
 import numpy as np
 from conftest import refusals
 
-from oslr_nb.core import geometry as g
-from oslr_nb.core.geometry import Interval
+from oslr_nb.core.mathematics import geometry as g
+from oslr_nb.core.mathematics.geometry import Interval
 
 test_refused = refusals([
     *((f, args, words) for f in (g.proj_l2, g.proj_simplex, g.proj_l1)

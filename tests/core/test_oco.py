@@ -3,7 +3,7 @@
 import numpy as np
 from conftest import refusals
 
-from oslr_nb.core import oco
+from oslr_nb.core.mathematics import oco
 
 ROWS, Y = [[1.0, 1.0], [0.5, 0.0], [0.0, 0.0]], [1, 2, 3]
 

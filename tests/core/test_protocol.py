@@ -14,16 +14,17 @@ import pytest
 from conftest import refusals, refused
 from scipy.sparse import csr_matrix
 
-from oslr_nb.core import environment, frames
-from oslr_nb.core.checks import LARGEST, Refused
-from oslr_nb.core.driver import play, simulate
-from oslr_nb.core.environment import SQUARED, Loss
-from oslr_nb.core.frames import check_rows
-from oslr_nb.core.learner import Learner, check_learner
-from oslr_nb.core.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
-from oslr_nb.core.run import Run
-from oslr_nb.core.saving import load
-from oslr_nb.core.storage import write_file
+from oslr_nb.core.base import frames
+from oslr_nb.core.base.checks import LARGEST, Refused
+from oslr_nb.core.base.frames import check_rows
+from oslr_nb.core.base.storage import write_file
+from oslr_nb.core.game import environment
+from oslr_nb.core.game.driver import play, simulate
+from oslr_nb.core.game.environment import SQUARED, Loss
+from oslr_nb.core.game.learner import Learner, check_learner
+from oslr_nb.core.game.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
+from oslr_nb.core.game.run import Run
+from oslr_nb.core.game.saving import load
 
 NAN = np.nan
 BudgetExceeded, Environment, ProtocolError = environment.BudgetExceeded, environment.Environment, environment.ProtocolError
@@ -55,7 +56,7 @@ class First(Learner):
 def registry(monkeypatch):
     "The registry, put back afterwards."
     made = {}
-    monkeypatch.setattr("oslr_nb.core.registry.LEARNERS", made)
+    monkeypatch.setattr("oslr_nb.core.game.registry.LEARNERS", made)
     monkeypatch.setitem(CLASSES, "example.First", First)
     facts = {"needs": "Bounded", "budget": "$k'\\ge2$", "assumptions": r"$\lvert x\rvert\le1$", "bound": "linear", "cost": "$O(k')$"}
     register("example", **facts)(First)

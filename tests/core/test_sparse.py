@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from conftest import refusals, refused
 
-from oslr_nb.core.sparse import dantzig_selector as ds
-from oslr_nb.core.sparse.dantzig_selector import dantzig, dantzig_certificate, dantzig_path
-from oslr_nb.core.sparse.selectors import forward_selection, omp
+from oslr_nb.core.mathematics.sparse import dantzig_selector as ds
+from oslr_nb.core.mathematics.sparse.dantzig_selector import dantzig, dantzig_certificate, dantzig_path
+from oslr_nb.core.mathematics.sparse.selectors import forward_selection, omp
 
 EYE, C = np.eye(3), np.array([1.0, -0.5, 0.2])
 

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from oslr_nb.core import trees
-from oslr_nb.core.geometry import proj_l1
+from oslr_nb.core.mathematics import trees
+from oslr_nb.core.mathematics.geometry import proj_l1
 
 
 def test_sizes_a_block_and_a_node():

@@ -7,7 +7,7 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb import own
-from oslr_nb.core.oco import bound_adaptive
+from oslr_nb.core.mathematics.oco import bound_adaptive
 from oslr_nb.papers import ito2017
 from oslr_nb.papers.ito2017.algorithm1 import NOTHING, SCALARS
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import refusals
 
 import oslr_nb as oslr
-from oslr_nb.core.driver import simulate
+from oslr_nb.core.game.driver import simulate
 from oslr_nb.ledger.cesabianchi2010 import lower_bounds as lower_bounds_ledger
 from oslr_nb.ledger.cesabianchi2010 import prediction_time as prediction_time_ledger
 from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers

@@ -8,8 +8,8 @@ import pytest
 from test_fuzz import arguments_of
 
 from oslr_nb import simulate
-from oslr_nb.core.designs import Uniform
-from oslr_nb.core.experts import hedge, hedge_rate, hedge_regret_bound
+from oslr_nb.core.mathematics.designs import Uniform
+from oslr_nb.core.mathematics.experts import hedge, hedge_rate, hedge_regret_bound
 from oslr_nb.papers import foster2016 as f
 from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
 from oslr_nb.practice.data import sparse_linear

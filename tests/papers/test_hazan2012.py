@@ -8,7 +8,7 @@ from conftest import refusals
 from test_fuzz import arguments_of
 
 import oslr_nb as oslr
-from oslr_nb.core.compiled import generator_words, strided
+from oslr_nb.core.base.compiled import generator_words, strided
 from oslr_nb.ledger.hazan2012 import aerr_aelr as ledger
 from oslr_nb.papers.hazan2012 import AELR, AERR, DDAELR, DDAERR, OnlineAELR, TwoPhaseAERR, draws, learners, online
 from oslr_nb.papers.hazan2012 import aerr_aelr as theory

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import orthogonal_mp
 
 import oslr_nb as oslr
-from oslr_nb.core.environment import measure
+from oslr_nb.core.game.environment import measure
 from oslr_nb.papers.ito2018 import dictionary as page
 
 SOLVERS = page.SOLVERS

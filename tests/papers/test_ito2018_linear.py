@@ -6,8 +6,8 @@ import pytest
 from conftest import refusals
 
 import oslr_nb as oslr
-from oslr_nb.core.driver import play, simulate
-from oslr_nb.core.environment import Environment
+from oslr_nb.core.game.driver import play, simulate
+from oslr_nb.core.game.environment import Environment
 from oslr_nb.papers.ito2018 import linear as page
 
 stream = page.oblique_stream(11, 4, 400, np.random.default_rng(1))

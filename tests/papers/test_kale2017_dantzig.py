@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from conftest import refusals
 
-from oslr_nb.core.driver import simulate
+from oslr_nb.core.game.driver import simulate
 from oslr_nb.papers.kale2017 import dantzig as page
 
 ONE = ([1.0, 2.0], [0, 1], 1.0, 3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.core.designs import Midzuno
+from oslr_nb.core.mathematics.designs import Midzuno
 
 L = oslr.li2025
 RNG = np.random.default_rng(3)

@@ -214,7 +214,7 @@ TYPES = [np.uint8, np.int8, bool, np.float16, ">f8", ">i4", np.int64]
 @pytest.mark.parametrize("kind", TYPES, ids=str)
 def test_memory_mapped_files_of_other_types(key, kind, tmp_path, monkeypatch):
     "Converted a few rows at a time, in the order of play, with the numbers of a table in memory."
-    monkeypatch.setattr("oslr_nb.core.driver.CONVERTED", 12 * 50)
+    monkeypatch.setattr("oslr_nb.core.game.driver.CONVERTED", 12 * 50)
     X, rows = (stream.X > 0 if kind is bool else np.abs(np.round(stream.X))).astype(kind), np.random.default_rng(1).integers(300, size=500)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -229,7 +229,7 @@ def test_memory_mapped_files_of_other_types(key, kind, tmp_path, monkeypatch):
 @pytest.mark.parametrize("key", ["own.CoinBetting", "ito2017.RDA1", "kale2017.DantzigPOSLR", "hazan2012.AELR", "ito2018.LinearProjection"])
 def test_a_bad_value_in_a_file_of_another_type(key, tmp_path, monkeypatch):
     "Row, round and sentence are those of a table in memory, and nothing is learnt."
-    monkeypatch.setattr("oslr_nb.core.driver.CONVERTED", 12 * 50)
+    monkeypatch.setattr("oslr_nb.core.game.driver.CONVERTED", 12 * 50)
     X, rows = np.round(stream.X).astype(np.float16), np.random.default_rng(1).permutation(300)
     X[rows[230:]] = np.nan
     np.save(tmp_path / "X.npy", X)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oslr_nb as oslr
-from oslr_nb.core.environment import PRICE_SLACK, price_of
-from oslr_nb.core.storage import read_file, write_file
+from oslr_nb.core.base.storage import read_file, write_file
+from oslr_nb.core.game.environment import PRICE_SLACK, price_of
 from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
 from oslr_nb.own.choice import make_learner, priced_learners
 from oslr_nb.own.moments.learner import PairwiseLeastSquares

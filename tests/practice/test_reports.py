@@ -26,7 +26,7 @@ from pyarrow import parquet
 from sklearn.model_selection import GridSearchCV
 
 import oslr_nb as oslr
-from oslr_nb.core import frames, kernels, storage
+from oslr_nb.core.base import frames, kernels, storage
 from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
 from oslr_nb.practice.reading import read_whole, survey_table

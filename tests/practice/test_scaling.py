@@ -8,7 +8,7 @@ from conftest import refusals
 from test_learners import state
 
 import oslr_nb as oslr
-from oslr_nb.core.storage import read_file, write_file
+from oslr_nb.core.base.storage import read_file, write_file
 from oslr_nb.practice.data import sparse_linear
 from oslr_nb.practice.scaling import LIMIT, Scaled
 

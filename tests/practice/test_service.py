@@ -14,8 +14,8 @@ import pytest
 from conftest import command, refused
 
 import oslr_nb as oslr
-from oslr_nb.core.environment import split_query
-from oslr_nb.core.storage import read_file, write_file
+from oslr_nb.core.base.storage import read_file, write_file
+from oslr_nb.core.game.environment import split_query
 from oslr_nb.own.choice import make_learner
 from oslr_nb.practice import service as sv
 

@@ -4,7 +4,7 @@ import re
 import pytest
 from conftest import command
 
-from oslr_nb.core.registry import papers
+from oslr_nb.core.game.registry import papers
 from oslr_nb.ledger.claims import CLAIMS, ERRATA, claim_ids, typeset
 from oslr_nb.results import errata
 from oslr_nb.results.errata import PAPERS, card, cards, fields, in_words, letter, source

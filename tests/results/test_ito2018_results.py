@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from conftest import refusals
 
-from oslr_nb.core.storage import stored_result
+from oslr_nb.core.base.storage import stored_result
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
 from oslr_nb.results.datasets import ct_like
@@ -66,7 +66,7 @@ def test_a_dictionary_of_another_size_gives_the_same_predictions(method):
 
 @pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])
 def test_the_best_sparse_weights_are_found(d, k):
-    from oslr_nb.core.run import best_sparse
+    from oslr_nb.core.game.run import best_sparse
     rng = np.random.default_rng(d * k)
     X, y = rng.standard_normal((60, d)), rng.standard_normal(60)
     full = np.linalg.lstsq(X, y, rcond=None)[0]

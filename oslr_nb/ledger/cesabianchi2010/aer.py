@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.compiled import generator_words
-from ...core.designs import Uniform, WithReplacement
-from ...core.driver import simulate
-from ...core.geometry import proj_l1
-from ...core.learner import Learner
-from ...core.registry import LEARNERS
+from ...core.base.compiled import generator_words
+from ...core.mathematics.designs import Uniform, WithReplacement
+from ...core.game.driver import simulate
+from ...core.mathematics.geometry import proj_l1
+from ...core.game.learner import Learner
+from ...core.game.registry import LEARNERS
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5bcbb4b4

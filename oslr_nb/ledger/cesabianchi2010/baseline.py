@@ -18,9 +18,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.checks import fail
-from ...core.driver import simulate
-from ...core.registry import LEARNERS
+from ...core.base.checks import fail
+from ...core.game.driver import simulate
+from ...core.game.registry import LEARNERS
 from ..claims import Case, Erratum, Evidence, claim, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2a15d90a

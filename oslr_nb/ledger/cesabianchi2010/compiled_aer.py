@@ -16,10 +16,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.designs import Uniform
-from ...core.driver import play, simulate
-from ...core.environment import Environment
-from ...core.trees import lazy_step, lazy_weights
+from ...core.mathematics.designs import Uniform
+from ...core.game.driver import play, simulate
+from ...core.game.environment import Environment
+from ...core.mathematics.trees import lazy_step, lazy_weights
 from .aer import weighted_draws
 from ..claims import Case, Evidence, claim, law_of_draws, random_fractions
 from ...papers.cesabianchi2010.aer import aer_textbook

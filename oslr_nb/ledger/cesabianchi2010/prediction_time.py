@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_int
+from ...core.base.checks import check_int
 from ..claims import Case, Evidence, claim
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #16a62916

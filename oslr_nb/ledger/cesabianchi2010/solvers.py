@@ -17,7 +17,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.checks import need
+from ...core.base.checks import need
 from .baseline import averaged, finite_law, law_risk, pair_sets
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, random_fractions
 from ...papers.cesabianchi2010.baseline import pair_estimate

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.driver import simulate
+from ...core.game.driver import simulate
 from ..claims import Case, Evidence, claim, mean_limit
 from .aerr_aelr import recorded
 from ...papers.hazan2012.aerr_aelr import AELR, AERR, SCALES, easy_stream, equal_moments, hard_stream

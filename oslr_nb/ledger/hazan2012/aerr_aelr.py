@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.compiled import generator_words, uniform
-from ...core.designs import WithReplacement, draw_average
-from ...core.driver import simulate
-from ...core.experts import eg_step
-from ...core.geometry import proj_l2
-from ...core.kernels import kernel
-from ...core.learner import Learner
-from ...core.oco import linear_regret, ogd
-from ...core.trees import sums_first, sums_update
+from ...core.base.compiled import generator_words, uniform
+from ...core.mathematics.designs import WithReplacement, draw_average
+from ...core.game.driver import simulate
+from ...core.mathematics.experts import eg_step
+from ...core.mathematics.geometry import proj_l2
+from ...core.base.kernels import kernel
+from ...core.game.learner import Learner
+from ...core.mathematics.oco import linear_regret, ogd
+from ...core.mathematics.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
 from ...papers.hazan2012.learners import SCALARS, AttributeEfficient, lasso_rescale
 

@@ -18,9 +18,9 @@ from collections import Counter
 
 import numpy as np
 
-from ...core.checks import need
-from ...core.driver import play
-from ...core.environment import Environment
+from ...core.base.checks import need
+from ...core.game.driver import play
+from ...core.game.environment import Environment
 from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, easy_stream, estimate_moment, hard_stream

@@ -4,8 +4,10 @@
 """The ledger of papers/ito2017/01_algorithm1: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1, bound_sharpened, bound_sharpened_schedule
-from ...papers.ito2017.algorithm1 import Plan, RDAState, bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table, inverse_chances
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1, bound_sharpened
+from ...papers.ito2017.algorithm1 import bound_sharpened_schedule
+from ...papers.ito2017.algorithm1 import Plan, RDAState, bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table
+from ...papers.ito2017.algorithm1 import inverse_chances
 from ...papers.ito2017.algorithm1 import rda_learn, rda_predict, sharpened_step
 
 # %% auto #0
@@ -21,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import need
-from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound, pair_minimum
-from ...core.driver import simulate
-from ...core.geometry import top_buffer, top_k, top_update, truncation_factor
-from ...core.learner import Learner
-from ...core.oco import dual_averaging, dual_averaging_step, linear_regret
-from ...core.problems import FiniteProblem, Table, linear_table, rational, sign_table
+from ...core.base.checks import need
+from ...core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound
+from ...core.mathematics.designs import pair_minimum
+from ...core.game.driver import simulate
+from ...core.mathematics.geometry import top_buffer, top_k, top_update, truncation_factor
+from ...core.game.learner import Learner
+from ...core.mathematics.oco import dual_averaging, dual_averaging_step, linear_regret
+from ...core.game.problems import FiniteProblem, Table, linear_table, rational, sign_table
 from ..claims import Case, Erratum, Evidence, agrees, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d

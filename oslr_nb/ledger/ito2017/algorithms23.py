@@ -19,15 +19,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.compiled import entry, strided
-from ...core.designs import Observe, gradient_estimate, pair_bound, pair_minimum
-from ...core.driver import play
-from ...core.environment import Environment
-from ...core.geometry import top_k
-from ...core.kernels import kernel
-from ...core.learner import Learner
-from ...core.oco import dual_averaging_step
-from ...core.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
+from ...core.base.compiled import entry, strided
+from ...core.mathematics.designs import Observe, gradient_estimate, pair_bound, pair_minimum
+from ...core.game.driver import play
+from ...core.game.environment import Environment
+from ...core.mathematics.geometry import top_k
+from ...core.base.kernels import kernel
+from ...core.game.learner import Learner
+from ...core.mathematics.oco import dual_averaging_step
+from ...core.game.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
 from ..claims import Case, Erratum, Evidence, chance_limit, claim, law_of_draws, mean_limit, settle, slope_interval
 from ...papers.ito2017.algorithm1 import UniformRDA
 
@@ -244,7 +244,7 @@ def weaker_copy(weights: tuple[float, float] = (0.2, 0.7), noise: float = 0.15, 
                  "M rho / 2.9": {"third": 2.9}})
 def cone_lemma(case: Case, phi_factor: float = 1.0, condition: float = 4 / 3, third: float = 3.0) -> Evidence:
     "Left side over M rho / 3 for 40 steps, the weights mu scaled so that the condition holds with equality."
-    from oslr_nb.core.geometry import compatibility
+    from oslr_nb.core.mathematics.geometry import compatibility
 
     factor = 2.01 if case.value == "outside, 2.01" else 2.5
     table, z = weaker_copy(size=0.7, factor=factor), signs(3)

@@ -16,10 +16,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...core.designs import Observe, bound_observe_moment, gradient_estimate
-from ...core.driver import simulate
-from ...core.learner import Learner
-from ...core.problems import Table, linear_table, sign_table, signs
+from ...core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate
+from ...core.game.driver import simulate
+from ...core.game.learner import Learner
+from ...core.game.problems import Table, linear_table, sign_table, signs
 from ..claims import Case, Evidence, claim, mean_limit
 from .algorithm1 import long_regrets, rival
 from ...papers.ito2017.algorithm1 import UniformRDA, correlated_unit_table

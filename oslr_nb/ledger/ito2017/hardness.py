@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from ...core.geometry import compatibility, rip_constant
+from ...core.mathematics.geometry import compatibility, rip_constant
 from ..claims import Case, Erratum, Evidence, claim
 from ...papers.ito2017.algorithm1 import bound_theorem_2
 

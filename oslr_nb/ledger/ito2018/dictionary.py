@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.designs import Uniform
-from ...core.driver import simulate
-from ...core.oco import bound_adaptive
-from ...core.sparse.selectors import lasso_select, omp
+from ...core.mathematics.designs import Uniform
+from ...core.game.driver import simulate
+from ...core.mathematics.oco import bound_adaptive
+from ...core.mathematics.sparse.selectors import lasso_select, omp
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
 from .linear import step_options
 

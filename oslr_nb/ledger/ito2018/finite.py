@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
-from ...core.checks import need
-from ...core.compiled import generator_words
-from ...core.driver import simulate
+from ...core.mathematics.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
+from ...core.base.checks import need
+from ...core.base.compiled import generator_words
+from ...core.game.driver import simulate
 from ..claims import Case, Erratum, Evidence, agrees, claim, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #050d0ad5

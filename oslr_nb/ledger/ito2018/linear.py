@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.compiled import generator_words
-from ...core.driver import simulate
-from ...core.environment import measure, split_query
-from ...core.oco import dual_averaging_step
+from ...core.base.compiled import generator_words
+from ...core.game.driver import simulate
+from ...core.game.environment import measure, split_query
+from ...core.mathematics.oco import dual_averaging_step
 from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd

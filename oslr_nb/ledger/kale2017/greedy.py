@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import need
-from ...core.driver import simulate
-from ...core.experts import bexp_rate, bound_bexp
-from ...core.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
+from ...core.base.checks import need
+from ...core.game.driver import simulate
+from ...core.mathematics.experts import bexp_rate, bound_bexp
+from ...core.mathematics.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d536b549

@@ -18,9 +18,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...core.designs import Uniform, gradient_second_moment
-from ...core.driver import simulate
-from ...core.geometry import hard_threshold, sparse_eigenvalues, truncation_factor
+from ...core.mathematics.designs import Uniform, gradient_second_moment
+from ...core.game.driver import simulate
+from ...core.mathematics.geometry import hard_threshold, sparse_eigenvalues, truncation_factor
 from ..claims import Case, Evidence, chance_limit, claim, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7cc022e7

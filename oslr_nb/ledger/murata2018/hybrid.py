@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess, bound_hybrid
-from ...papers.murata2018.hybrid import bound_wrong_support, exact_exploitation, exploration_rate, normal_stream, stable_exploitation_step
+from ...papers.murata2018.hybrid import bound_wrong_support, exact_exploitation, exploration_rate, normal_stream
+from ...papers.murata2018.hybrid import stable_exploitation_step
 from ...papers.murata2018.hybrid import textbook_exploitation, textbook_hybrid
 
 # %% auto #0
@@ -18,9 +19,9 @@ import math
 
 import numpy as np
 
-from ...core.driver import play, simulate
-from ...core.environment import Environment
-from ...core.registry import LEARNERS
+from ...core.game.driver import play, simulate
+from ...core.game.environment import Environment
+from ...core.game.registry import LEARNERS
 from ..claims import Case, Evidence, claim, mean_limit, slope_interval
 from ...papers.murata2018.exploration import Exploration, bound_exploration
 

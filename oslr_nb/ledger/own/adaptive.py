@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from ...core.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment
-from ...core.driver import play, simulate
-from ...core.environment import Environment
-from ...core.geometry import top_buffer, top_k, top_update
-from ...core.learner import Learner
-from ...core.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
-from ...core.problems import Table, linear_table, rational
+from ...core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment
+from ...core.game.driver import play, simulate
+from ...core.game.environment import Environment
+from ...core.mathematics.geometry import top_buffer, top_k, top_update
+from ...core.game.learner import Learner
+from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
+from ...core.game.problems import Table, linear_table, rational
 from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.sparse.selectors import forward_selection
+from ...core.mathematics.sparse.selectors import forward_selection
 from ..claims import Case, Evidence, claim, mean_limit, slope_interval
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #32c0650b

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.designs import bound_observe_moment
-from ...core.driver import simulate
-from ...core.geometry import top_buffer, top_k, truncation_factor
-from ...core.learner import Learner
+from ...core.mathematics.designs import bound_observe_moment
+from ...core.game.driver import simulate
+from ...core.mathematics.geometry import top_buffer, top_k, truncation_factor
+from ...core.game.learner import Learner
 from ..claims import Case, Evidence, agrees, claim, mean_limit
 from ...papers.ito2017.algorithm1 import RDA1
 

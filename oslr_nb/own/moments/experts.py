@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
-from ...core.kernels import kernel
+from ...core.base.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
+from ...core.base.kernels import kernel
 from .sums import Moments, Plan
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
 from ..parameter_free import FAR_LABEL, bet_size, cut_off

@@ -14,14 +14,14 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
-from ...core.environment import Menu, check_costs
-from ...core.frames import check_stream, own_names
-from ...core.kernels import kernel
-from ...core.learner import Learner
-from ...core.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
-from ...core.registry import register
-from ...core.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
+from ...core.base.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
+from ...core.game.environment import Menu, check_costs
+from ...core.base.frames import check_stream, own_names
+from ...core.base.kernels import kernel
+from ...core.game.learner import Learner
+from ...core.base.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
+from ...core.game.registry import register
+from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import block_of, label_of, learn_label, mixed_prediction, predict, settle_bets
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan

@@ -12,12 +12,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_int
-from ...core.compiled import entry
-from ...core.environment import Menu
-from ...core.kernels import kernel
-from ...core.parameters import Integer, Parameter, Seed, validated
-from ...core.registry import register
+from ...core.base.checks import check_int
+from ...core.base.compiled import entry
+from ...core.game.environment import Menu
+from ...core.base.kernels import kernel
+from ...core.base.parameters import Integer, Parameter, Seed, validated
+from ...core.game.registry import register
 from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes
 from .experts import label_of
 from .learner import fit_ridges, learn, learn_from

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
-from ...core.compiled import find_in_sums, uniform
-from ...core.designs import draw_outside
-from ...core.environment import PRICE_SLACK
-from ...core.kernels import kernel
+from ...core.base.compiled import find_in_sums, uniform
+from ...core.mathematics.designs import draw_outside
+from ...core.game.environment import PRICE_SLACK
+from ...core.base.kernels import kernel
 from .sums import Moments, Plan
 from .sums import SHARE_FOR_FAVOURITES, deviation, label_correlation, label_deviation, pair_correlation, pair_count
 

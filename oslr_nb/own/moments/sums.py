@@ -13,8 +13,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.kernels import kernel, record
-from ...core.learner import Role
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Role
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0

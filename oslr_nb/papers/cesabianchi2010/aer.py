@@ -14,13 +14,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_exact, check_real, check_rng, fail
-from ...core.compiled import generator_words, uniform
-from ...core.designs import draw_outside
-from ...core.geometry import proj_l1
-from ...core.kernels import kernel
-from ...core.parameters import Choice, Confidence, Count, Examples, Flag, Labels, PairBudget, PlannedRounds
-from ...core.parameters import RadiusL1, Real, SeveralFeatures, XMax, XNorm, YMax, but, validated
+from ...core.base.checks import check_exact, check_real, check_rng, fail
+from ...core.base.compiled import generator_words, uniform
+from ...core.mathematics.designs import draw_outside
+from ...core.mathematics.geometry import proj_l1
+from ...core.base.kernels import kernel
+from ...core.base.parameters import Choice, Confidence, Count, Examples, Flag, Labels, PairBudget, PlannedRounds
+from ...core.base.parameters import RadiusL1, Real, SeveralFeatures, XMax, XNorm, YMax, but, validated
 
 # %% auto #0
 __all__ = ['gradient_moment', 'gradient_bound', 'aer_textbook', 'aer_log_factor', 'aer_lambda', 'bound_aer']

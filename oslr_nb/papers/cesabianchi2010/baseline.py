@@ -15,9 +15,9 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_exact, check_indices, check_int, fail
-from ...core.parameters import Choice, Confidence, Count, Flag, Integer, PairBudget, Radius, SeveralFeatures, XMax
-from ...core.parameters import YMax, but, validated
+from ...core.base.checks import check_exact, check_indices, check_int, fail
+from ...core.base.parameters import Choice, Confidence, Count, Flag, Integer, PairBudget, Radius, SeveralFeatures, XMax
+from ...core.base.parameters import YMax, but, validated
 
 # %% auto #0
 __all__ = ['set_estimate', 'pair_estimate', 'distinct_estimate', 'moment_factors', 'deviations', 'bound_baseline']

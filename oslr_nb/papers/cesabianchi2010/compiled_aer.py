@@ -13,16 +13,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import fail
-from ...core.compiled import entry, find_in_sums, uniform
-from ...core.designs import draw_outside
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role, roles
-from ...core.parameters import Choice, Flag, Multiplier, RadiusL1, Real, Seed, SeveralFeatures, XMax, YMax
-from ...core.parameters import validated
-from ...core.registry import register
-from ...core.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
-from ...core.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
+from ...core.base.checks import fail
+from ...core.base.compiled import entry, find_in_sums, uniform
+from ...core.mathematics.designs import draw_outside
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role, roles
+from ...core.base.parameters import Choice, Flag, Multiplier, RadiusL1, Real, Seed, SeveralFeatures, XMax, YMax
+from ...core.base.parameters import validated
+from ...core.game.registry import register
+from ...core.mathematics.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
+from ...core.mathematics.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
 from .aer import EvenBudget, ExamplesOfAER, SmallBall, Strength
 from .aer import aer_lambda, bound_aer, comparator_norm
 

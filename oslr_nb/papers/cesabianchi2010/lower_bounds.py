@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_rng, fail
-from ...core.parameters import Budget, Count, Flag, Real, SeveralFeatures, validated
+from ...core.base.checks import check_rng, fail
+from ...core.base.parameters import Budget, Count, Flag, Real, SeveralFeatures, validated
 
 # %% auto #0
 __all__ = ['hidden_attribute', 'look_information', 'bound_examples']

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core.checks import check_int, check_real, fail
-from ...core.parameters import Count, RadiusL1, validated
+from ...core.base.checks import check_int, check_real, fail
+from ...core.base.parameters import Count, RadiusL1, validated
 
 # %% auto #0
 __all__ = ['Policy', 'best_policy', 'best_policy_risk', 'sign_law', 'test_time_floor', 'hard_chances']

@@ -15,15 +15,15 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, check_real, fail, need
-from ...core.compiled import entry, uniform
-from ...core.designs import draw_outside
-from ...core.geometry import proj_l1
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.parameters import Array, Choice, Confidence, Count, Examples, Integer, Labels, Real, Seed
-from ...core.parameters import SeveralFeatures, XMax, YMax, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, check_int, check_real, fail, need
+from ...core.base.compiled import entry, uniform
+from ...core.mathematics.designs import draw_outside
+from ...core.mathematics.geometry import proj_l1
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.base.parameters import Array, Choice, Confidence, Count, Examples, Integer, Labels, Real, Seed
+from ...core.base.parameters import SeveralFeatures, XMax, YMax, validated
+from ...core.game.registry import register
 from .baseline import BallOfOrder, BudgetOfPairs, Estimator, Inequality, Order
 from .baseline import bound_baseline, check_pair_budget, deviations
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.designs import draw_average
-from ...core.experts import eg_step
-from ...core.oco import adaptive_weight, dual_averaging_step
-from ...core.parameters import Count, Examples, Labels, Nonnegative, Radius, SeveralFeatures, YMax, validated
+from ...core.mathematics.designs import draw_average
+from ...core.mathematics.experts import eg_step
+from ...core.mathematics.oco import adaptive_weight, dual_averaging_step
+from ...core.base.parameters import Count, Examples, Labels, Nonnegative, Radius, SeveralFeatures, YMax, validated
 from .aerr_aelr import Chances, check_draws, check_pairs, estimate_moment
 from .learners import GROWTH, Ball, BudgetOfTwo, IsRidge, RoundsOfRate, Size
 

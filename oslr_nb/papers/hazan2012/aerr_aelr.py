@@ -13,12 +13,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, fail
-from ...core.designs import draw_average
-from ...core.experts import eg_step
-from ...core.geometry import proj_l2
-from ...core.parameters import Array, Count, Examples, Labels, Seed, SeveralFeatures, YMax, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, check_int, fail
+from ...core.mathematics.designs import draw_average
+from ...core.mathematics.experts import eg_step
+from ...core.mathematics.geometry import proj_l2
+from ...core.base.parameters import Array, Count, Examples, Labels, Seed, SeveralFeatures, YMax, validated
+from ...core.game.registry import register
 from .learners import AttributeEfficient, Ball, BudgetOfTwo, Draws, RoundsOfRate, StepOfRate
 from .learners import IsRidge, Printed, Size, check_chances
 

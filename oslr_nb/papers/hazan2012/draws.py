@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, fail
-from ...core.learner import SLACK
-from ...core.parameters import Array, Budget, Confidence, Count, Seed, SeveralFeatures, YMax, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, fail
+from ...core.game.learner import SLACK
+from ...core.base.parameters import Array, Budget, Confidence, Count, Seed, SeveralFeatures, YMax, validated
+from ...core.game.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import Ball, BudgetOfTwo, RoundsOfRate, StepOfRate
 from .learners import IsRidge, Moments, Printed, Size, TwoPhases, Uniform, Warm

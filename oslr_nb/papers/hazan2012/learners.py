@@ -12,15 +12,15 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_int, check_magnitude, fail
-from ...core.compiled import entry, find_in_sums, nothing_committed, prefetch_draws, uniform
-from ...core.designs import draw_outside
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.oco import adaptive_weight
-from ...core.parameters import AdaptiveStep, Flag, Integer, PairBudget, Parameter, PlannedRounds, Radius, Rounds
-from ...core.parameters import XNorm, but
-from ...core.trees import sums_find, sums_first, sums_tree, sums_update
+from ...core.base.checks import check_array, check_int, check_magnitude, fail
+from ...core.base.compiled import entry, find_in_sums, nothing_committed, prefetch_draws, uniform
+from ...core.mathematics.designs import draw_outside
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.mathematics.oco import adaptive_weight
+from ...core.base.parameters import AdaptiveStep, Flag, Integer, PairBudget, Parameter, PlannedRounds, Radius, Rounds
+from ...core.base.parameters import XNorm, but
+from ...core.mathematics.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
 __all__ = []

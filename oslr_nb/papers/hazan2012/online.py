@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.parameters import Array, Choice, Count, Seed, SeveralFeatures, YMax, validated
-from ...core.registry import linear, register
+from ...core.base.parameters import Array, Choice, Count, Seed, SeveralFeatures, YMax, validated
+from ...core.game.registry import linear, register
 from .aerr_aelr import PrintedRate
 from .learners import Ball, BudgetOfTwo, RoundsOfRate, Size, StepOfRate
 from .learners import attribute_ahead, attribute_learn, attribute_predict

@@ -15,19 +15,19 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
-from ...core.compiled import prefetch_draws, prefetch_row
-from ...core.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
-from ...core.designs import pair_bound
-from ...core.frames import check_stream
-from ...core.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.oco import adaptive_weight, dual_averaging_step
-from ...core.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Seed
-from ...core.parameters import SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
-from ...core.problems import Table, linear_table, signs
-from ...core.registry import Constants, linear, register
+from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
+from ...core.base.compiled import prefetch_draws, prefetch_row
+from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
+from ...core.mathematics.designs import pair_bound
+from ...core.base.frames import check_stream
+from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.mathematics.oco import adaptive_weight, dual_averaging_step
+from ...core.base.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Seed
+from ...core.base.parameters import SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
+from ...core.game.problems import Table, linear_table, signs
+from ...core.game.registry import Constants, linear, register
 
 # %% auto #0
 __all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',

@@ -13,17 +13,17 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
-from ...core.compiled import prefetch_row
-from ...core.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
-from ...core.frames import check_stream
-from ...core.geometry import top_k, top_rescan
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
-from ...core.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real
-from ...core.parameters import Rounds, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
-from ...core.registry import Constants, register
+from ...core.base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
+from ...core.base.compiled import prefetch_row
+from ...core.mathematics.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
+from ...core.base.frames import check_stream
+from ...core.mathematics.geometry import top_k, top_rescan
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.mathematics.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
+from ...core.base.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real
+from ...core.base.parameters import Rounds, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
+from ...core.game.registry import Constants, register
 from .algorithm1 import NOTHING, Sigma, SigmaMin, check_set
 from .algorithm1 import check_sizes, squared_norm
 

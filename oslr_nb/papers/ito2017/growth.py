@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from ...core.checks import check_int, check_real, fail
-from ...core.designs import Observe
-from ...core.problems import Table
+from ...core.base.checks import check_int, check_real, fail
+from ...core.mathematics.designs import Observe
+from ...core.game.problems import Table
 
 # %% auto #0
 __all__ = ['asymptotic_constants']

@@ -15,16 +15,16 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import SMALLEST, as_array, check_array, check_exact, check_indices, check_int, check_magnitude, fail
-from ...core.compiled import row_product
-from ...core.designs import draw_outside
-from ...core.kernels import kernel, record
-from ...core.learner import SLACK, Learner, Role, check_bought_values
-from ...core.parameters import Array, Choice, Examples, Flag, Integer, Labels, Multiplier, Parameter, Radius, Real
-from ...core.parameters import Rounds, Seed, XNorm, YMax, but, validated
-from ...core.registry import register
-from ...core.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
-from ...core.sparse.selectors import greedy_weights, iht, lasso_select, omp, pursue
+from ...core.base.checks import SMALLEST, as_array, check_array, check_exact, check_indices, check_int, check_magnitude, fail
+from ...core.base.compiled import row_product
+from ...core.mathematics.designs import draw_outside
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import SLACK, Learner, Role, check_bought_values
+from ...core.base.parameters import Array, Choice, Examples, Flag, Integer, Labels, Multiplier, Parameter, Radius, Real
+from ...core.base.parameters import Rounds, Seed, XNorm, YMax, but, validated
+from ...core.game.registry import register
+from ...core.mathematics.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
+from ...core.mathematics.sparse.selectors import greedy_weights, iht, lasso_select, omp, pursue
 from .linear import SCHEDULES, StepOfProjection
 
 # %% auto #0

@@ -17,17 +17,17 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
-from ...core.checks import check_array, check_int, check_magnitude, check_real, check_rng, fail
-from ...core.compiled import entry, generator_words, row_product
-from ...core.geometry import proj_l2
-from ...core.kernels import kernel, record
-from ...core.learner import SLACK, Learner, Role, check_bought_values
-from ...core.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
-from ...core.oco import vaw_learn, vaw_parts
-from ...core.parameters import Choice, Features, Integer, Multiplier, Parameter, PlannedRounds, Radius, Real
-from ...core.parameters import Rounds, Seed, XNorm, YMax, but, validated
-from ...core.registry import register
+from ...core.mathematics.bandits import bound_tsallis, tsallis_draw, tsallis_learn, tsallis_weights
+from ...core.base.checks import check_array, check_int, check_magnitude, check_real, check_rng, fail
+from ...core.base.compiled import entry, generator_words, row_product
+from ...core.mathematics.geometry import proj_l2
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import SLACK, Learner, Role, check_bought_values
+from ...core.mathematics.oco import bound_ogd, bound_ons, bound_vaw, ogd_learn, ons_learn, project_norm, ridge_weights
+from ...core.mathematics.oco import vaw_learn, vaw_parts
+from ...core.base.parameters import Choice, Features, Integer, Multiplier, Parameter, PlannedRounds, Radius, Real
+from ...core.base.parameters import Rounds, Seed, XNorm, YMax, but, validated
+from ...core.game.registry import register
 
 # %% auto #0
 __all__ = ['block_bandit', 'corollary_2', 'best_block', 'bound_block_bandit', 'online_learner', 'BlockBandit',

@@ -14,17 +14,17 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...core.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices, check_int, check_label
-from ...core.checks import check_magnitude, fail
-from ...core.compiled import entry, normal, row_product, squared_length
-from ...core.designs import draw_outside
-from ...core.frames import check_stream
-from ...core.kernels import kernel, record
-from ...core.learner import SLACK, Learner, Role, check_bought_values
-from ...core.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
-from ...core.parameters import AdaptiveStep, Budget, Choice, Features, Multiplier, Nonnegative, Radius, Rounds
-from ...core.parameters import Seed, SeveralFeatures, XNorm, YMax, but, validated
-from ...core.registry import register
+from ...core.base.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices, check_int, check_label
+from ...core.base.checks import check_magnitude, fail
+from ...core.base.compiled import entry, normal, row_product, squared_length
+from ...core.mathematics.designs import draw_outside
+from ...core.base.frames import check_stream
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import SLACK, Learner, Role, check_bought_values
+from ...core.mathematics.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
+from ...core.base.parameters import AdaptiveStep, Budget, Choice, Features, Multiplier, Nonnegative, Radius, Rounds
+from ...core.base.parameters import Seed, SeveralFeatures, XNorm, YMax, but, validated
+from ...core.game.registry import register
 
 # %% auto #0
 __all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',

@@ -15,17 +15,17 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
-from ...core.compiled import entry
-from ...core.designs import draw_outside
-from ...core.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.parameters import Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative, Parameter
-from ...core.parameters import Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, Sparsity, XMax, but
-from ...core.parameters import validated
-from ...core.registry import register
-from ...core.sparse.dantzig_selector import dantzig, dantzig_path
+from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
+from ...core.base.compiled import entry
+from ...core.mathematics.designs import draw_outside
+from ...core.mathematics.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.base.parameters import Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative, Parameter
+from ...core.base.parameters import Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, Sparsity, XMax, but
+from ...core.base.parameters import validated
+from ...core.game.registry import register
+from ...core.mathematics.sparse.dantzig_selector import dantzig, dantzig_path
 
 # %% auto #0
 __all__ = ['moment_estimates', 'printed_limit', 'estimation_errors', 'cone_constant', 'textbook_dantzig', 'bound_dantzig',

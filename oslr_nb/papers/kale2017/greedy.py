@@ -17,14 +17,14 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_rng, check_scales, fail
-from ...core.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
-from ...core.kernels import kernel, record
-from ...core.learner import SLACK, Learner, Role
-from ...core.oco import ridge_weights, vaw_learn, vaw_parts
-from ...core.parameters import Budget, Count, Features, Integer, Multiplier, Parameter, PlannedRounds, Positive
-from ...core.parameters import Real, Rounds, Seed, Sparsity, XMax, YMax, but, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_rng, check_scales, fail
+from ...core.mathematics.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import SLACK, Learner, Role
+from ...core.mathematics.oco import ridge_weights, vaw_learn, vaw_parts
+from ...core.base.parameters import Budget, Count, Features, Integer, Multiplier, Parameter, PlannedRounds, Positive
+from ...core.base.parameters import Real, Rounds, Seed, Sparsity, XMax, YMax, but, validated
+from ...core.game.registry import register
 
 # %% auto #0
 __all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 'bound_greedy', 'GreedyPlan', 'greedy_parameters',

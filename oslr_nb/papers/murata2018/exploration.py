@@ -15,15 +15,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real, fail
-from ...core.compiled import prefetch_row
-from ...core.frames import check_stream
-from ...core.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
-from ...core.kernels import kernel, record
-from ...core.learner import Learner, Role
-from ...core.parameters import Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive, Real, Seed
-from ...core.parameters import SeveralFeatures, Sparsity, XMax, but, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, check_choice, check_indices, check_int, check_magnitude, check_real, fail
+from ...core.base.compiled import prefetch_row
+from ...core.base.frames import check_stream
+from ...core.mathematics.geometry import Interval, check_psd, hard_threshold, sparse_eigenvalues, top_rescan, truncation_factor
+from ...core.base.kernels import kernel, record
+from ...core.game.learner import Learner, Role
+from ...core.base.parameters import Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive, Real, Seed
+from ...core.base.parameters import SeveralFeatures, Sparsity, XMax, but, validated
+from ...core.game.registry import register
 
 # %% auto #0
 __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', 'restricted_constants', 'stable_step',

@@ -13,12 +13,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
-from ...core.frames import check_stream
-from ...core.geometry import truncation_factor
-from ...core.parameters import Budget, Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive
-from ...core.parameters import Real, SeveralFeatures, XMax, but, validated
-from ...core.registry import register
+from ...core.base.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
+from ...core.base.frames import check_stream
+from ...core.mathematics.geometry import truncation_factor
+from ...core.base.parameters import Budget, Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive
+from ...core.base.parameters import Real, SeveralFeatures, XMax, but, validated
+from ...core.game.registry import register
 from .exploration import WEIGHT_LIMIT, Batch, Convex, Descent
 from .exploration import FirstSupport, FirstWeights, Growth, HardThresholding
 from .exploration import Eta, HalfBudget, NoSeed, Smooth, Smoothness, Width

@@ -14,8 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....core.driver import simulate
-from ....core.sparse.selectors import forward_selection
+from ....core.game.driver import simulate
+from ....core.mathematics.sparse.selectors import forward_selection
 from ...claims import Case, Evidence, claim
 from ....papers.kale2017.greedy import OnlineGreedyOSLR
 

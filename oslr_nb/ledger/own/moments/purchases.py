@@ -15,8 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....core.designs import pair_minimum
-from ....core.driver import simulate
+from ....core.mathematics.designs import pair_minimum
+from ....core.game.driver import simulate
 from ...claims import Case, Evidence, claim, mean_limit
 from ....own.moments.learner import PairwiseLeastSquares
 

@@ -14,8 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from ....core.driver import play, simulate
-from ....core.environment import Environment
+from ....core.game.driver import play, simulate
+from ....core.game.environment import Environment
 from ...claims import Case, Evidence, claim
 from ....own.moments.learner import PairwiseLeastSquares
 
