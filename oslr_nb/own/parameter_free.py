@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_scales, fail
 from ..core.base.compiled import prefetch, prefetch_draws, prefetch_row
-from ..core.mathematics.designs import Observe, draw_outside, gradient_estimate, pair_minimum
+from ..core.mathematics.designs import Observe, draw_beside, gradient_estimate, pair_minimum
 from ..core.base.frames import check_stream
 from ..core.mathematics.geometry import top_buffer, top_update, truncation_factor
 from ..core.base.kernels import kernel, record
@@ -256,14 +256,7 @@ def coin_inverse_chances(d: int, budget: int, top: int) -> np.ndarray:
 @kernel
 def coin_select(words: np.ndarray, n: int, plan: Plan, state: CoinState) -> int:
     "Line 1: the favourites first, then a uniform set of others."
-    S, mark, top = state.S, state.mark, plan.top
-    if n > 0: return n
-    stamp = np.int64(state.num.view(SCALARS)[0].played) + 1
-    for a in range(top):
-        S[a] = state.buf[a]
-        mark[S[a]] = stamp
-    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
-    return S.size
+    return n if n > 0 else draw_beside(words, state.buf, plan.top, state.mark, np.int64(state.num.view(SCALARS)[0].played) + 1, state.S)
 
 
 @kernel

@@ -25,7 +25,7 @@ from .kernels import kernel
 # %% auto #0
 __all__ = ['generator_words', 'product_high', 'uniform', 'find_in_sums', 'normal', 'flat', 'strided', 'entry', 'row_product',
            'squared_length', 'is_large', 'prefetch_entry', 'prefetch_draws', 'prefetch_row', 'play_rounds',
-           'play_committed', 'compiled_rounds', 'with_kernels']
+           'compiled_rounds', 'with_kernels']
 
 # %% ../../../nbs/core/base/17_compiled.ipynb #9fe5e9b2
 def state_words(rng: np.random.Generator) -> np.ndarray:
@@ -255,7 +255,8 @@ SCORE: Any = None
 COMMIT: Any = None
 PLAN: Any = tuple
 STATE: Any = tuple
-CONSTANTS = 0  # how many there are
+CONSTANTS = 0  # how many constants there are
+OWN = True  # whether it predicts from what it has bought, as in OSLR
 
 
 def select_by_hand(words: np.ndarray, n: int, *parts: Any) -> int:
@@ -284,17 +285,18 @@ def nothing_committed(plan: Any, state: Any) -> int:
 # %% ../../../nbs/core/base/17_compiled.ipynb #7db011cd
 def play_rounds(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, costs: np.ndarray,
-    out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
+    scored: bool, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
 ) -> int:
-    """Play rounds of OSLR; returns how many were played, fewer where a bought value is beyond its limit or no number.
+    """Play rounds; returns how many were played, fewer where a bought value is beyond its limit, or it or the prediction is no number.
 
     words: of the generator. X, y, rows: a `strided` table, labels, row numbers. plan, state: constants and arrays of the learner, with
-    S and values, what the round buys. limit, norm: on a value, and on the sum of squares. costs (d,): prices. out, bought, spent (T,):
-    predictions, numbers bought, money spent; costs and spent are () where numbers are counted.
+    S and values, what the round buys. limit, norm: on a value, and on the sum of squares. costs (d,): prices. scored: whether
+    there is a prediction; otherwise out stays as it is. out, bought, spent (T,): predictions, numbers bought, money spent; costs and spent
+    are () where numbers are counted.
     """
     S, values, large = state.S, state.values, is_large(X)
     for t in range(rows.size):
-        row, n, good, squares = rows[t], 0, True, 0.0
+        row, n, good, squares, needed = rows[t], 0, True, 0.0, COMMIT(plan, state)
         while True:
             m = SELECT(words, n, plan, state)
             if large and n == 0 and t + 1 < rows.size: AHEAD(words, X, rows[t + 1], plan, state)
@@ -307,36 +309,9 @@ def play_rounds(
                 for a in range(n, m): spent[t] += costs[S[a]]
             bought[t] = n = m
             if not (good and squares <= norm): return t
-        out[t], bought[t] = PREDICT(n, plan, state), n
-        LEARN(y[row], n, False, plan, state)
-    return rows.size
-
-# %% ../../../nbs/core/base/17_compiled.ipynb #43dd3f47
-def play_committed(
-    words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, costs: np.ndarray,
-    scored: bool, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
-) -> int:
-    """Play rounds of the other protocols, in which weights are committed before the purchase, as `play_rounds` plays those of OSLR.
-
-    scored: whether the weights are scored; otherwise out stays as it is.
-    """
-    S, values, large = state.S, state.values, is_large(X)
-    for t in range(rows.size):
-        row, n, good, squares, needed = rows[t], 0, True, 0.0, COMMIT(plan, state)
-        while True:
-            m = SELECT(words, n, plan, state)
-            if large and n == 0 and t + 1 < rows.size: AHEAD(words, X, rows[t + 1], plan, state)
-            if m == n: break
-            for a in range(n, m):
-                values[a] = entry(X, row, S[a])
-                squares += values[a] * values[a]
-                good &= abs(values[a]) <= limit
-            if spent.size > 0:
-                for a in range(n, m): spent[t] += costs[S[a]]
-            bought[t] = n = m
-            if not (good and squares <= norm): return t
         if scored:
-            out[t] = SCORE(X, row, plan, state)
+            if OWN: out[t] = PREDICT(n, plan, state)
+            else: out[t] = SCORE(X, row, plan, state)
             if not math.isfinite(out[t]): return t
         bought[t] = n + needed
         LEARN(y[row], n, False, plan, state)
@@ -352,15 +327,16 @@ def compiled_rounds(protocol: str, Plan: Any, State: Any, *kernels: Any) -> tupl
     features it writes to state.S[n:]. predict(n, plan, state): the prediction from state.values[:n]. learn(y, n, late, plan, state): late
     says that other rounds came between purchase and label. ahead(words, X, row, plan, state): prefetches what the round after may need.
     commit(plan, state): fixes the weights; returns how many features their score needs. score(X, row, plan, state): their prediction.
-    Returns: `play_rounds` or `play_committed`, and the kernels for rounds by hand.
+    Returns: `play_rounds` and the kernels for rounds by hand.
     """
     own = protocol == "OSLR"
-    names = ("SELECT", "PREDICT", "LEARN", "AHEAD") if own else ("SELECT", "SCORE", "LEARN", "COMMIT", "AHEAD")
-    kernels = (*kernels, *((nothing_ahead,) if own else (nothing_committed, nothing_ahead))[len(kernels) - 3 :])
+    if own: kernels = (*kernels[:3], nothing_committed, *kernels[3:])
+    kernels = (*kernels, *(nothing_committed, nothing_ahead)[len(kernels) - 3 :])
+    names = ("SELECT", "PREDICT" if own else "SCORE", "LEARN", "COMMIT", "AHEAD")
     module = {"__name__": kernels[2].py_func.__module__}  # the code of somebody's own learner must not get into the folder of the package's
     kernels = tuple(k if hasattr(k, "py_func") else kernel(FunctionType(k.__code__, module, k.__name__)) for k in kernels)
-    given = dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields)}
-    functions = (play_rounds if own else play_committed, select_by_hand, learn_by_hand, *(predict_by_hand,) * own)
+    given = dict(zip(names, kernels, strict=True)) | {"PLAN": Plan, "STATE": State, "CONSTANTS": len(Plan._fields), "OWN": own}
+    functions = (play_rounds, select_by_hand, learn_by_hand, *(predict_by_hand,) * own)
     return tuple(with_kernels(f, given) for f in functions)
 
 

@@ -665,9 +665,8 @@ class Learner:
         books: arrays to be filled: predictions; numbers bought, which hold `most` already; money spent, () where numbers are counted.
         """
         limit, norm = (math.inf, self._limit) if self.x_limit[2] else (self._limit, math.inf)
-        scored = () if self.protocol == "OSLR" else (score,)
         costs = self.menu.prices(0 if self.menu.counted else self.d)
-        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, costs, *scored, *books)
+        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, costs, score, *books)
         if played < rows.size: self._cost = int(books[1][played])
         return played
 

@@ -19,10 +19,10 @@ from ..base.kernels import kernel
 from ..base.parameters import Budget, Features, Nonnegative, Real, SeveralFeatures, Top, but, validated
 
 # %% auto #0
-__all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_subset', 'check_weights', 'normalise', 'draw_indices', 'Design',
-           'Uniform', 'Observe', 'Midzuno', 'Bernoulli', 'WithReplacement', 'check_numbers', 'check_pair',
-           'moment_estimate', 'gradient_estimate', 'draw_average', 'gradient_second_moment', 'bound_second_moment',
-           'pair_bound', 'pair_minimum', 'bound_observe_moment']
+__all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_beside', 'draw_subset', 'check_weights', 'normalise',
+           'draw_indices', 'Design', 'Uniform', 'Observe', 'Midzuno', 'Bernoulli', 'WithReplacement', 'check_numbers',
+           'check_pair', 'moment_estimate', 'gradient_estimate', 'draw_average', 'gradient_second_moment',
+           'bound_second_moment', 'pair_bound', 'pair_minimum', 'bound_observe_moment']
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #ad783fc7
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
@@ -73,6 +73,16 @@ def draw_outside(
                     j += 1
                 free -= 1
             i += 1
+
+
+@kernel
+def draw_beside(words: np.ndarray, chosen: np.ndarray, top: int, mark: np.ndarray, stamp: int, S: np.ndarray) -> int:
+    "The first `top` of the chosen coordinates into S, then a uniform set of others; returns how many."
+    for a in range(top):
+        S[a] = chosen[a]
+        mark[S[a]] = stamp
+    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
+    return S.size
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #74956dab
 def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ...core.base.compiled import find_in_sums, uniform
-from ...core.mathematics.designs import draw_outside
+from ...core.mathematics.designs import draw_beside
 from ...core.game.environment import PRICE_SLACK
 from ...core.base.kernels import kernel
 from .sums import Moments, Plan
@@ -107,12 +107,8 @@ def draw_features(words: np.ndarray, top: int, explore: float, state: Moments) -
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
-    stamp, held = np.int64(num.rounds) + 1, min(int(num.held), top if num.arm == 0 else S.size)
-    for a in range(held):
-        S[a] = favourites[a]
-        mark[S[a]] = stamp
-    draw_outside(words, mark.size, held, S.size - held, mark, stamp, S[held:])
-    return S.size
+    held = min(int(num.held), top if num.arm == 0 else S.size)
+    return draw_beside(words, favourites, held, mark, np.int64(num.rounds) + 1, S)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #0e4d32be
 @kernel(apart=True)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
 from ...core.base.compiled import prefetch_draws, prefetch_row
-from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_outside, gradient_estimate
+from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside, gradient_estimate
 from ...core.mathematics.designs import pair_bound
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
@@ -209,14 +209,7 @@ class Plan(NamedTuple):
 @kernel
 def rda_select(words: np.ndarray, n: int, plan: Plan, state: RDAState) -> int:
     "Algorithm 1, line 3: S = Observe(w, k', k1), the favourites first; they may depend on the past alone, else the estimate is biased."
-    S, mark, top = state.S, state.mark, plan.top
-    if n > 0: return n
-    stamp = np.int64(state.num.view(SCALARS)[0].played) + 1
-    for a in range(top):
-        S[a] = state.buf[a]
-        mark[S[a]] = stamp
-    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
-    return S.size
+    return n if n > 0 else draw_beside(words, state.buf, plan.top, state.mark, np.int64(state.num.view(SCALARS)[0].played) + 1, state.S)
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
 from ...core.base.compiled import prefetch_row
-from ...core.mathematics.designs import Observe, bound_second_moment, draw_outside, gradient_estimate, pair_bound, pair_minimum
+from ...core.mathematics.designs import Observe, bound_second_moment, draw_beside, gradient_estimate, pair_bound, pair_minimum
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import top_k, top_rescan
 from ...core.base.kernels import kernel, record
@@ -287,12 +287,7 @@ def squares_select(words: np.ndarray, n: int, plan: Plan, state: SquaresState) -
         for a in range(S.size): S[a] = state.chosen[a]
         return S.size
     squares_explore(now, plan, state)
-    stamp = np.int64(now.explored) + 1
-    for a in range(top):
-        S[a] = state.favourites[a]
-        mark[S[a]] = stamp
-    draw_outside(words, mark.size, top, S.size - top, mark, stamp, S[top:])
-    return S.size
+    return draw_beside(words, state.favourites, top, mark, np.int64(now.explored) + 1, S)
 
 
 @kernel
