@@ -23,6 +23,7 @@ from oslr_nb.core.game.environment import measure, split_query
 from oslr_nb.core.game.problems import linear_table, signs
 from oslr_nb.core.game.registry import module_of, papers
 from oslr_nb.core.mathematics import bandits, designs, experts, geometry, oco, sparse
+from oslr_nb.papers import hazan2012, ito2017, ito2018, kale2017, murata2018
 from oslr_nb.practice import data as streams
 
 INPUTS = int(os.environ.get("OSLR_FUZZ", "6000"))
@@ -231,13 +232,16 @@ OTHERWISE = {
     "ito2017.asymptotic_constants": {"table": linear_table(signs(BUDGET) / 2, np.r_[0, 0, 0, 0.8], 0.2), "budget": 3, "rate": 5.0},
     **{f"ito2017.bound_{name}": {"w": np.eye(D)[0]} for name in ("6_sharpened", "6_uniform", "7_uniform", "theorem_6", "theorem_7")},
     **{f"hazan2012.{name}": {"q": None, "ridge": True}
-       for name in ("estimate_moment", "bound_aerr", "bound_aerr_adaptive", "bound_aelr", "bound_two_phase", "data_dependent_q",
+       for name in ("estimate_moment", "bound_aerr", "bound_aerr_adaptive", "bound_aelr", "data_dependent_q",
                     "sharpened_step")},
     "kale2017.moment_estimates": {"x_S": [0.1, 0.2], "y": 1.0},
     "kale2017.estimation_errors": {"L": 1.0},
     "kale2017.textbook_dantzig": {"radii": lambda n: 1.0},
-    **{f"ito2018.{name}": {"inner": "ons"} for name in ("best_block", "bound_block_bandit")},
-    "ito2018.online_learner": {"inner": "vaw"},
+    **{f"ito2018.{name}": {"inner": ito2018.Inner("ons", K)} for name in ("best_block", "bound_block_bandit", "online_learner")},
+    **{f"ito2017.{name}": {"model": ito2017.LinearModel(0.4, 0.8)} for name in ("bound_sharpened", "bound_sharpened_schedule")},
+    "own.bound_adaptive_rda": {"model": ito2017.LinearModel(0.4, 0.8)},
+    **{f"hazan2012.bound_{name}": {"phase": hazan2012.PhaseOne(10), "ridge": True} for name in ("two_phase", "ks_ridge", "ks_lasso")},
+    **{f"kale2017.{name}": {"known": kale2017.BatchConditions(1.2, 0.5)} for name in ("bound_greedy", "greedy_parameters")},
     "ito2018.corollary_2": {"b": 1.0},
     "ito2018.projection_gradient": {"values": [0.1, 0.2], "yhat": 0.1, "y": 0.2},
     "ito2018.bound_first_order": {"loss": 2.0},
@@ -246,14 +250,16 @@ OTHERWISE = {
        (("oco.dual_averaging", 0.1), ("oco.adaptive_dual_averaging", 0.1), ("oco.ogd", np.linspace(2, 1, T)),
         ("oco.ogd_regret_bound", np.linspace(2, 1, T)), ("experts.exponentiated_gradient", 0.1))},
     "ito2018.column_gradient": {"values": [0.1, 0.2], "yhat": 0.5, "y": 1.0},
-    **{f"murata2018.{name}": {"mu": 1.0, "L": 2.0, "sigma": 1.0, "first": 1.0, "updates": 5, "excess": 1.0,
-                              "least": 1.0, "explore": (4, 40), "exploit": (9, 500), "growth": 2.0, "V": 9.0, "blocks": 4, "r_min": 0.3}
+    **{f"murata2018.{name}": {"known": murata2018.SupportProblem(1.0, 2.0, 3.0, K, 1.0), "mu": 1.0, "L": 2.0, "sigma": 1.0, "first": 1.0,
+                              "updates": 5, "excess": 1.0, "least": 1.0, "explore": (4, 40), "exploit": (9, 500), "growth": 2.0,
+                              "V": 9.0, "blocks": 4, "r_min": 0.3}
        for name in ("stable_exploitation_step", "exploitation_room", "bound_exploitation", "bound_exploitation_excess",
                     "exact_exploitation", "bound_wrong_support", "bound_hybrid")},
     "murata2018.textbook_hybrid": {"explore": (1, 2), "exploit": (1, 3)},
     "murata2018.support_gradient": {"theta": np.r_[0.5, np.zeros(D - 1)]},
     "murata2018.block_gradient": {"theta": np.eye(D)[0], "width": D},
-    **{f"murata2018.{name}": {"eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0, "batches": [100, 200]}
+    **{f"murata2018.{name}": {"problem": murata2018.SparseProblem(D, K, K, 1.5, 2.0, 0.5), "eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0,
+                              "batches": [100, 200]}
        for name in ("contraction_factor", "bound_exploration", "exploration_plan", "check_theory", "exploration_rate")},
     "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
     "own.bets_of": {"g": np.linspace(-1, 1, T)},

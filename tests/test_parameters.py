@@ -15,6 +15,7 @@ from oslr_nb.core.base import parameters
 from oslr_nb.core.base.parameters import (
     Array,
     Choice,
+    Fields,
     Flag,
     Integer,
     Parameter,
@@ -66,6 +67,7 @@ def outside(name, parameter, given):
     if isinstance(parameter, Choice): return [1, True, None, "", [parameter.words[0]], np.array([parameter.words[0]] * 2), *NONE]
     if isinstance(parameter, Flag): return [0, 1, None, "True", *NONE]
     if isinstance(parameter, Randomness): return [-1, 2.5, "a"]
+    if isinstance(parameter, Fields): return [1.0, None, {}, tuple(given[name])]
     return [0, -1, 10**18, "6", 6.0, True, math.nan] if name in ("d", "budget") else []  # checked by the function itself
 
 
@@ -82,19 +84,28 @@ def at_the_limits(name, parameter, given):
     return {Choice: getattr(parameter, "words", ()), Flag: (True, False)}.get(type(parameter), ())
 
 
+def places(f, good):
+    "Each declared argument, and each field of a named tuple: its name, declaration, default, and the arguments with another value for it."
+    for name, p in declared(f).items():
+        if name not in good: continue
+        yield name, p, inspect.signature(f).parameters[name].default, lambda value, name=name: good | {name: value}
+        if isinstance(p, Fields):
+            for field, inner in declared(p.of).items():
+                change = lambda value, name=name, field=field: good | {name: good[name]._replace(**{field: value})}
+                yield field, inner, p.of._field_defaults.get(field, 0), change
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_limits(call):
     f, good = CALLS[call], good_arguments(call)
-    optional = {n for n, p in inspect.signature(f).parameters.items() if p.default is None}
     f(**good)
     given = dict(good)
     for name in parameters.order_of_checks(f):
         if given.get(name) is not None: given[name] = declared(f)[name].check(name, given[name], given)
-    for name, parameter in declared(f).items():
-        if name not in given: continue
+    for name, parameter, default, changed in places(f, good):
         for value in outside(name, parameter, given):
-            if value is None and name in optional: continue
-            with pytest.raises(ValueError, match="it must be") as error: f(**good | {name: value})
+            if value is None and default is None: continue
+            with pytest.raises(ValueError, match="it must be") as error: f(**changed(value))
             said = str(error.value)
             assert re.match(rf"(shape of )?{name}\b(\[.*\])? = ", said) and said.endswith(".") and "\n" not in said, (name, value, said)
             assert parameter.why.format(**given) in said, (name, value, said)

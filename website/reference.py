@@ -30,7 +30,7 @@ import pypandoc
 import yaml
 from numpydoc.docscrape import NumpyDocString
 
-from oslr_nb.core.base.parameters import declaration, parameter_lines
+from oslr_nb.core.base.parameters import declaration, declared, parameter_lines
 from website.rich import rich, unlabelled
 
 FOLDER = "reference"
@@ -75,9 +75,10 @@ class Module:
         self.public = [name for name in listed if name in self.nodes]
         for node in self.nodes.values():
             made = decorators(node) & {"register", "validated"} if isinstance(node, Definition) else ()
-            real = vars(import_module(".".join(parts)))[node.name] if made else None
-            if isinstance(real, type): node.body[0].value.value = real.__doc__
-            elif real: node.declared = [(name, kind, [about]) for name, kind, about in parameter_lines(real)]
+            tuple_ = isinstance(node, ast.ClassDef) and node.name in self.public and "NamedTuple" in map(ast.unparse, node.bases)
+            real = vars(import_module(".".join(parts)))[node.name] if made or tuple_ else None
+            if "register" in made: node.body[0].value.value = real.__doc__
+            elif real and declared(real): node.declared = [(name, kind, [about]) for name, kind, about in parameter_lines(real)]
 
     @property
     def page(self) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..papers.li2025 import DSOSLRC, DSPOSLRC, guarded_selector, bound_ds_oslrc, bound_ds_poslrc, li_chances, li_errors
 from ..papers.li2025 import li_estimates, newton_step, rounds_to_support, textbook_ds_oslrc, textbook_ds_poslrc
+from ..core.base.parameters import SparseModel
 
 # %% auto #0
 __all__ = []
@@ -226,7 +227,8 @@ def oslrc_compiled(case: Case, sigma: float = 0.1) -> Evidence:
     X = rng.choice([-1.0, 1.0], (600, 9))
     y = X[:, 6:] @ np.r_[0.5, -0.3, 0.2] + 0.1 * rng.standard_normal(600)
     lr = DSOSLRC(9, 4, sigma=0.1, C=0.1, solve=solve, phi=phi, seed=7)
-    textbook = lambda sets: textbook_ds_oslrc(X, y, [sets[s * s - 1] for s in range(1, 25)], lr.program_radius, sigma=sigma, solve=solve)
+    model = SparseModel(sigma)
+    textbook = lambda sets: textbook_ds_oslrc(X, y, [sets[s * s - 1] for s in range(1, 25)], lr.program_radius, model, solve)
     return agrees(lr, lambda sets: textbook(sets)[:1], X, y)
 
 # %% ../../nbs/papers/li2025.ipynb #fa65c84a
@@ -258,7 +260,7 @@ def covered(d: int, m: int, k: int | None, sigma: float, phi: float | None, delt
         lr = DSOSLRC(d, m, **kw) if k is None else DSPOSLRC(d, m, k, **kw)
         simulate(lr, X, X @ w + sigma * rng.standard_normal(T))
         G, c = lr.moments_
-        out[r] = np.abs(c - G @ w).max() / li_errors(s, d, m, k, sigma, 1.0, 1.0, delta, phi)[0]
+        out[r] = np.abs(c - G @ w).max() / li_errors(s, d, m, k, SparseModel(sigma, 1.0, 1.0, delta), phi)[0]
     return out
 
 
@@ -274,7 +276,8 @@ def covered_once(sizes: tuple, seed: int) -> np.ndarray:
        controls={"a quarter of the threshold": {"C": 0.25}, "without the part of the design": {"design": False}})
 def threshold_covers(case: Case, C: float = 1.0, design: bool = True) -> Evidence:
     "Upper confidence limit of that chance after 128 exploring rounds, and delta = 0.2; case (d, budget, k, sigma, phi)."
-    if not design: C = np.divide(*(li_errors(128, *case.value[:4], B, 1.0, 0.2, case.value[4])[0] for B in (1e-20, 1.0)))
+    *sizes, sigma, phi = case.value
+    if not design: C = np.divide(*(li_errors(128, *sizes, SparseModel(sigma, B, 1.0, 0.2), phi)[0] for B in (1e-20, 1.0)))
     found = covered_once(case.value, int(case.rng.integers(2**62)))
     return Evidence(chance_limit(int((found > C).sum()), 60, 1e-3), "<=", 0.2)
 
@@ -299,7 +302,7 @@ def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
     T, w = 2**17, {"OSLR": {3: np.r_[0.4, -0.3, 0.3], 4: np.r_[0.3, -0.2, 0.3, 0.2]}, "POSLR": {4: np.r_[0.0, 0.6, 0.0, -0.4]}}[kind][d]
     X = turning(T, d, kind == "OSLR")
     y = X @ w + sigma * case.rng.standard_normal(T)
-    kw, known = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "seed": case.rng}, (sigma, 1.0, 1.0, 0.01, 0.95)
+    kw, known = {"sigma": sigma, "delta": 0.01, "phi": 0.95, "seed": case.rng}, (SparseModel(sigma, 1.0, 1.0, 0.01), 0.95)
     explored = [X[s * s - 1] for s in range(1, 363)] if kind == "OSLR" else X[:256]
     V = np.cumsum([np.outer(x, x) for x in explored], axis=0) / np.arange(1, len(explored) + 1)[:, None, None]
     if kind == "OSLR": safe = range(rounds_to_support(d, d, float(np.abs(w).min()), *known), len(V) + 1)

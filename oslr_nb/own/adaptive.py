@@ -19,9 +19,8 @@ from ..core.mathematics.designs import Observe, bound_observe_moment, gradient_e
 from ..core.base.frames import check_stream
 from ..core.mathematics.geometry import truncation_factor
 from ..core.mathematics.oco import bound_adaptive
-from ..core.base.parameters import Horizon, Nonnegative, PairBudget, Radius, SeveralFeatures, Top, XNorm, YMax, but
-from ..core.base.parameters import validated
-from ..papers.ito2017.algorithm1 import Comparator, SigmaMax, SigmaMin, check_set
+from ..core.base.parameters import Horizon, Nonnegative, PairBudget, Radius, SeveralFeatures, Top, but, validated
+from ..papers.ito2017.algorithm1 import Comparator, LinearModel, SigmaMax, SigmaMin, check_set
 from ..papers.ito2017.algorithm1 import check_sizes
 
 # %% auto #0
@@ -45,15 +44,13 @@ def bound_adaptive_seen(
 
 # %% ../../nbs/own/01_adaptive.ipynb #4e0d74d0
 @validated
-def bound_adaptive_rda(
-    k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: SigmaMin, sigma_max: SigmaMax,
-    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
-) -> float:
+def bound_adaptive_rda(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, model: LinearModel) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
     nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose
     schedule has to be told x_norm and y_max. Ours.
     """
+    sigma_min, sigma_max, x_norm, y_max, radius = model
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T)
 

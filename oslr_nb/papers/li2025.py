@@ -20,8 +20,9 @@ from ..core.mathematics.designs import draw_outside
 from ..core.mathematics.geometry import top_k
 from ..core.base.kernels import kernel
 from ..core.game.learner import Learner, Role
-from ..core.base.parameters import Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter, Positive
-from ..core.base.parameters import RadiusL1, Real, Rounds, Seed, Sparsity, XMax, but, validated
+from ..core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter
+from ..core.base.parameters import Positive, RadiusL1, Real, Rounds, Seed, SparseModel, Sparsity, XMax, but
+from ..core.base.parameters import validated
 from ..core.game.registry import Constants, register
 from ..core.mathematics.sparse.dantzig_selector import dantzig_path
 
@@ -90,8 +91,7 @@ Solve = Annotated[str, Choice(
 # %% ../../nbs/papers/li2025.ipynb #baa2f996
 @validated
 def li_errors(
-    s: ManyRounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
-    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = None,
+    s: ManyRounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, model: SparseModel = UNIT_MODEL, phi: Compatible | None = None
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
 
@@ -102,6 +102,7 @@ def li_errors(
     two to the next. Source: ours, Lemma LI 4 (lem-gamma) and Lemma LI 5 (lem-selector), in the form of the threshold of
     Li et al. 2025.
     """
+    sigma, radius, x_max, delta = model
     (m, out), sparsity, B = _drawn(d, budget, k), k or budget, radius
     p, more = (m - 1) / (out - 1) if out > 1 else 1.0, (m - 2) / (out - 2) if out > 2 else 1.0
     g = 1 / (p * more)
@@ -179,8 +180,7 @@ def newton_step(
 # %% ../../nbs/papers/li2025.ipynb #493bfd40
 @validated
 def textbook_ds_oslrc(
-    X: Any, y: Any, sets: Any, radii: Any, radius: RadiusL1 = 1.0, sigma: Nonnegative = 1.0, x_max: XMax = 1.0,
-    delta: Confidence = 0.05, solve: Solve = "every",
+    X: Any, y: Any, sets: Any, radii: Any, model: SparseModel = UNIT_MODEL, solve: Solve = "every"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
 
@@ -188,6 +188,7 @@ def textbook_ds_oslrc(
     radii(s) is the threshold after s exploring rounds. Returns predictions (T,): what is predicted; supports (n, k):
     the support after each exploring round, sorted.
     """
+    sigma, radius, x_max, delta = model
     X, y, sets, k = _check_textbook(X, y, sets, radii, math.isqrt)
     T, d = X.shape
     reach, out, supports = radius * x_max, np.zeros(T), []
@@ -255,15 +256,14 @@ def textbook_ds_poslrc(
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
 @validated
 def rounds_to_support(
-    d: ThreeFeatures, budget: BudgetAsSupport, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0, x_max: XMax = 1.0,
-    delta: Confidence = 0.05, phi: Compatible | None = 1.0,
+    d: ThreeFeatures, budget: BudgetAsSupport, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
     Returns: the least s with an error below `w_min`; 10^18 if there is no smaller one. Source: ours, Lemma LI 6
     (lem-support); Li et al. 2025 have another s1.
     """
-    error = lambda s: li_errors(s, d, budget, None, sigma, radius, x_max, delta, phi)[2]
+    error = lambda s: li_errors(s, d, budget, None, model, phi)[2]
     low, high = 0, 1
     error(1)
     while high < 10**18 and error(high) >= w_min: low, high = high, min(2 * high, 10**18)
@@ -276,8 +276,7 @@ def rounds_to_support(
 
 @validated
 def bound_ds_oslrc(
-    d: ThreeFeatures, budget: BudgetAsSupport, T: ManyRounds, w_min: Positive, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
-    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
+    d: ThreeFeatures, budget: BudgetAsSupport, T: ManyRounds, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
@@ -285,7 +284,8 @@ def bound_ds_oslrc(
     (s1 + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the
     theorem of Li et al. 2025 on DS-OSLRC.
     """
-    s1 = rounds_to_support(d, budget, w_min, sigma, radius, x_max, delta, phi)
+    sigma, radius, x_max, delta = model
+    s1 = rounds_to_support(d, budget, w_min, model, phi)
     reach, valid = radius * x_max, T > (s1 + 1) ** 2
     lost = 4 * reach**2 * (math.isqrt(T) + s1**2 if valid else T)
     newton = 2 * budget * reach**2 + label_margin(T, reach, sigma, delta) ** 2 * budget * math.log1p(2 * T / budget) if valid else 0.0
@@ -294,20 +294,20 @@ def bound_ds_oslrc(
 
 @validated
 def bound_ds_poslrc(
-    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: ManyRounds, sigma: Nonnegative = 1.0, radius: RadiusL1 = 1.0,
-    x_max: XMax = 1.0, delta: Confidence = 0.05, phi: Compatible | None = 1.0,
+    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: ManyRounds, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.
 
     The compatibility constant is that of every number of rounds. Upper. Source: ours, after the theorem of Li et al.
     2025 on DS-POSLRC.
     """
-    n, error = 1, 2 * li_errors(1, d, budget, k, sigma, radius, x_max, delta, phi)[2]
+    sigma, radius, x_max, delta = model
+    n, error = 1, 2 * li_errors(1, d, budget, k, model, phi)[2]
     lost, most = 4 * (radius * x_max) ** 2, 2 * radius  # the first round
     while n < T:
         lost += min(n, T - n) * (x_max * min(most, error)) ** 2
         n *= 2
-        if n < T: error = 2 * li_errors(n, d, budget, k, sigma, radius, x_max, delta, phi)[2]
+        if n < T: error = 2 * li_errors(n, d, budget, k, model, phi)[2]
     return lost + sigma * math.sqrt(8 * lost * math.log(1 / delta))
 
 # %% ../../nbs/papers/li2025.ipynb #8526a120
@@ -498,8 +498,8 @@ class DantzigSampling(Learner):
         s: rounds explored, at least 1. Returns: gamma of Lemma LI 4 (lem-gamma) times `C`.
         """
         P = self.params
-        named = {name: P[name] for name in ("sigma", "radius", "x_max", "delta", "phi")}
-        return P["C"] * li_errors(s, self.d, self.budget, P.get("k"), **named)[0]
+        model = SparseModel(*(P[name] for name in SparseModel._fields))
+        return P["C"] * li_errors(s, self.d, self.budget, P.get("k"), model, P["phi"])[0]
 
     def _update(self, y: float) -> None:
         super()._update(y)
@@ -528,16 +528,16 @@ ASSUMED = (r"$y=\langle w^*,x\rangle+\eta$, $\eta\sim N(0,\sigma^2)$, $\Vert w^*
            r"compatibility with $\phi$")
 
 
-def known_scales(c: Constants) -> dict[str, float]:
-    "The scales of both bounds."
-    return {"sigma": c.sigma, "radius": c.w1, "x_max": c.entry, "phi": min(1.0, c.phi / c.entry)}
+def known_scales(c: Constants) -> tuple[SparseModel, float]:
+    "The model of both bounds, and the compatibility constant."
+    return SparseModel(c.sigma, c.w1, c.entry), min(1.0, c.phi / c.entry)
 
 
 def at_full_support(c: Constants, T: int) -> float:
     "`bound_ds_oslrc`, for as many weights as the budget."
     sizes = np.abs(c.w[c.w != 0])
     if sizes.size != c.budget: fail("number of weights", sizes.size, f"budget = {c.budget}", "Li et al. 2025")
-    return bound_ds_oslrc(c.d, c.budget, T, float(sizes.min()), **known_scales(c))
+    return bound_ds_oslrc(c.d, c.budget, T, float(sizes.min()), *known_scales(c))
 
 # %% ../../nbs/papers/li2025.ipynb #681fb5d7
 @register("li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-oslrc", least=(3, 0), bound_of=at_full_support,
@@ -599,7 +599,7 @@ class DSOSLRC(DantzigSampling):
 
 # %% ../../nbs/papers/li2025.ipynb #d0f332de
 @register("li2025", needs="Gauss Sparse Comp Bounded", theorem="papers/li2025.ipynb#thm-poslrc", least=(3, 1),
-          bound_of=lambda c, T: bound_ds_poslrc(c.d, c.budget, c.k, T, **known_scales(c)),
+          bound_of=lambda c, T: bound_ds_poslrc(c.d, c.budget, c.k, T, *known_scales(c)),
           budget=r"`budget` $=k+k_0$, $k_0\ge3$: the features of the weights, and others",
           bound=r"$O\bigl(\frac{k^2d}{\phi^4k_0}(\frac d{k_0}+\ln T)\ln(dT/\delta)\bigr)$ (the paper's order)",
           cost=r"$O($`budget`$^2+\log d)$, and $\log_2T$ linear programmes", assumptions=ASSUMED)

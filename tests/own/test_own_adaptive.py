@@ -19,8 +19,9 @@ def test_values():
     a, b = own.moment_ratios(9, 6, 3)                                  # m = 6, r = 3, q* = 1/5
     assert math.isclose(a, 8) and math.isclose(b, 4 * 3 / (4 / 5))
     assert own.moment_ratios(9, 9, 3) == (4, 0) and own.moment_ratios(4, 4, 2) == (4, 0)
+    sizes, model = (2, 9, 6, 3, 1000), ito2017.LinearModel(0.2, 0.4, 2.0, 1.0, 3.0)
     common = {"k": 2, "d": 9, "budget": 6, "top": 3, "T": 1000, "sigma_min": 0.2, "sigma_max": 0.4, "x_norm": 2.0, "radius": 3.0}
-    assert math.isclose(own.bound_adaptive_rda(**common, y_max=1.0), math.sqrt(2) * ito2017.bound_sharpened(**common, y_max=1.0))
+    assert math.isclose(own.bound_adaptive_rda(*sizes, model), math.sqrt(2) * ito2017.bound_sharpened(*sizes, model))
     assert own.bound_adaptive_noise(**common | {"T": 10}, noise=0) == own.bound_adaptive_noise(**common | {"T": 10**9}, noise=0)
     with pytest.raises(ValueError, match=r"sigma_max = 2.1: .*at most x_norm"):
         own.bound_adaptive_noise(**common | {"sigma_max": 2.1}, noise=0)

@@ -35,7 +35,7 @@ test_arguments = refusals([
 X, Y, ONE = np.zeros((4, 2)), np.zeros(4), [lambda x: x]
 
 
-def fresh(): return page.online_learner("vaw", 2, 2)
+def fresh(): return page.online_learner(page.Inner("vaw", 2), 2)
 
 
 test_arguments_of_functions = refusals([
@@ -44,7 +44,7 @@ test_arguments_of_functions = refusals([
     (lambda: page.block_bandit(X, Y + 3, ONE, fresh, 2), r"loss = 2.25: it must be in \[0, 1\]"),
     (lambda: page.block_bandit(X, Y, ONE, fresh, 0), "block"),
     (lambda: page.block_bandit(X, Y, ONE, fresh, 2, lambda a, b: np.nan), "loss = nan"),
-    (lambda: page.bound_block_bandit(10**10, 2, 2, 10**10), "block = .*at most 1e9"),
+    (lambda: page.bound_block_bandit(10**10, 2, page.Inner("vaw", 2), 10**10), "block = .*at most 1e9"),
 ])
 
 
@@ -78,8 +78,8 @@ def test_blocks():
     lr = BlockBandit(3, [[0, 2]], T=50, block=10, x_norm=2, seed=0)
     run = oslr.simulate(lr, np.ones((50, 3)), np.ones(50))
     assert run.losses[-1] < run.losses[40] == 1
-    assert page.bound_block_bandit(50, 1, 2) == pytest.approx(page.Inner("vaw", 2, 1, 1, 1).alpha(50, 50))
-    assert page.best_block(50, 1, 2) == 50
+    assert page.bound_block_bandit(50, 1, page.Inner("vaw", 2)) == pytest.approx(page.Inner("vaw", 2, 1, 1, 1).alpha(50, 50))
+    assert page.best_block(50, 1, page.Inner("vaw", 2)) == 50
     lr = BlockBandit(1, [[0]], T=10, block=5, ridge=1e-6, seed=0)
     X, y = np.array([[1e-2], [1.0], [1.0], [1.0], [1.0]]), np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     run = oslr.simulate(lr, X, y)
@@ -102,19 +102,19 @@ def test_scales():
     X = np.full((3, 5), np.nan)
     with pytest.raises(ValueError, match=r"measurement 0 of X\[0\] = nan"): oslr.simulate(lr, X, np.zeros(3))
     for inner in page.INNER:
-        one = page.bound_block_bandit(1000, 6, 2, 20, inner)
-        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 10.0, 0.1, 1.0) == pytest.approx(one)
-        assert page.bound_block_bandit(1000, 6, 2, 20, inner, 5.0, 1.0, 5.0) == pytest.approx(25 * one)
+        one = page.bound_block_bandit(1000, 6, page.Inner(inner, 2), 20)
+        assert page.bound_block_bandit(1000, 6, page.Inner(inner, 2, 10.0, 0.1, 1.0), 20) == pytest.approx(one)
+        assert page.bound_block_bandit(1000, 6, page.Inner(inner, 2, 5.0, 1.0, 5.0), 20) == pytest.approx(25 * one)
 
 
 @pytest.mark.parametrize("inner", page.INNER)
 def test_bound(inner):
     "The bound of a length is the sum of its parts; the chosen length is the best; the multiplier costs what it should."
     known = page.Inner(inner, 3, 2.0, 0.5, 1.5)
-    value = lambda b, step=1.0: page.bound_block_bandit(1000, 10, 3, b, inner, 2.0, 0.5, 1.5, step=step)
+    value = lambda b, step=1.0: page.bound_block_bandit(1000, 10, known, b, step)
     bandit = 7 * 4 * math.sqrt((10 - math.sqrt(10)) * 143) * known.most
     assert value(7) == pytest.approx(142 * known.alpha(7, 7) + known.alpha(6, 7) + bandit)
     assert value(7, 3.0) - value(7) == pytest.approx(bandit * 2 / 3)
-    best = page.best_block(1000, 10, 3, inner, 2.0, 0.5, 1.5)
-    assert value(best) == page.bound_block_bandit(1000, 10, 3, None, inner, 2.0, 0.5, 1.5) == min(value(b) for b in range(1, 1001))
+    best = page.best_block(1000, 10, known)
+    assert value(best) == page.bound_block_bandit(1000, 10, known) == min(value(b) for b in range(1, 1001))
     assert known.most == (9.0 if inner == "vaw" else 6.25)

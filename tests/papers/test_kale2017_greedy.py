@@ -27,7 +27,7 @@ def test_arguments(kw, message):
 
 def test_parameters_of_the_theorem_and_batches():
     "They are used where they exist; within a batch the features stay."
-    plan, lr = K.greedy_parameters(40, 1, 20, 10**6, 1.2), K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2)
+    plan, lr = K.greedy_parameters(40, 1, 20, 10**6, K.BatchConditions(1.2)), K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2)
     assert (lr.k1, lr.batch) == (plan.k1, plan.batch) == (7, 70) and plan.asked == 2 and plan.bound == np.inf
     other = K.OnlineGreedyOSLR(40, 20, k=1, T=10**6, kappa=1.2, k1=4, batch=100)
     assert (other.k1, other.batch) == (4, 100)
@@ -71,7 +71,7 @@ def test_everything_asked():
     "One feature; with one copy that asks for all features the sums are those of the losses, exactly."
     lr = K.OnlineGreedyOSLR(1, 1, k=1, T=50, seed=0)
     assert np.isfinite(oslr.simulate(lr, np.ones((50, 1)), np.ones(50)).predictions).all()
-    assert np.isfinite(K.bound_greedy(1, 1, 1, 50, 1.0, 1.0, 1, 10))
+    assert np.isfinite(K.bound_greedy(1, 1, 1, 50, 1, 10, K.BatchConditions(1.0, 1.0)))
     rng = np.random.default_rng(5)
     X, y = rng.uniform(-1, 1, (60, 4)), rng.uniform(-1, 1, 60)
     lr = K.OnlineGreedyOSLR(4, 4, k=1, T=60, k1=1, batch=20, seed=0)
@@ -102,15 +102,14 @@ def test_notions_and_bounds():
     with pytest.raises(ValueError, match="number of columns of X = 13"): K.supermodularity(np.ones((3, 13)), np.ones(3), 2)
     with pytest.raises(ValueError, match="integers from 0 to 3"): K.set_loss(X, y, [4])
     assert K.bound_batch(100, 3, 0.5, 2.0, 1.0, 2.0) == pytest.approx(4 * (4 + 3 * np.log(51)))
-    one = K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.3, 4, 100)
-    assert one < K.bound_greedy(16, 2, 8, 10**5, 1.6, 0.3, 4, 100) and one < K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.2, 4, 100)
-    assert one < K.bound_greedy(16, 2, 8, 10**5 + 99, 1.5, 0.3, 4, 100)
-    assert K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.3, 4, 100, y_max=2) == pytest.approx(4 * one)
-    scaled = K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.3 * 9, 4, 100, 9.0, 3.0)  # features and ridge in other units
-    assert scaled == pytest.approx(one)
-    plan = K.greedy_parameters(16, 2, 8, 10**5, 1.5, phi=0.3)
-    assert plan.bound <= one and plan.bound == pytest.approx(K.bound_greedy(16, 2, 8, 10**5, 1.5, 0.3, plan.k1, plan.batch))
-    with pytest.raises(ValueError, match="T = 3: it must be at least t0 = 4"): K.greedy_parameters(16, 3, 8, 3, 1.5, phi=0.3)
+    known = K.BatchConditions(1.5, 0.3)
+    bound = lambda T=10**5, **other: K.bound_greedy(16, 2, 8, T, 4, 100, known._replace(**other))
+    one = bound()
+    assert one < bound(kappa=1.6) and one < bound(phi=0.2) and one < bound(10**5 + 99) and bound(y_max=2) == pytest.approx(4 * one)
+    assert bound(phi=0.3 * 9, ridge=9.0, x_max=3.0) == pytest.approx(one)  # features and ridge in other units
+    plan = K.greedy_parameters(16, 2, 8, 10**5, known)
+    assert plan.bound <= one and plan.bound == pytest.approx(K.bound_greedy(16, 2, 8, 10**5, plan.k1, plan.batch, known))
+    with pytest.raises(ValueError, match="T = 3: it must be at least t0 = 4"): K.greedy_parameters(16, 3, 8, 3, known)
 
 
 def test_the_textbook_refuses_and_the_condition_of_the_stream_is_known():

@@ -26,15 +26,15 @@ test_refused = refusals({
     "no restricted convexity": (lambda: page.stable_step(np.ones((4, 4)), 1, 1), "mu = 0.*rule='safe'"),
     "nothing to learn": (lambda: page.stable_step(np.zeros((4, 4)), 1, 1), "zero matrix"),
     "the end of the stable range": (lambda: page.contraction_factor(9, 2, 1, 1.0, 2.0, eta=1.0), r"below 2/L = 1"),
-    "no contraction": (lambda: page.exploration_plan(0.1, 100, 8, 2, 2, 1.0, 1.0, 8.0), "contraction_factor = .*see least_top"),
-    "a goal beyond the start": (lambda: page.exploration_plan(4.1, 100, 8, 2, 2, 1.0, 2.0, 2.0), "eps = 4.1"),
-    "half an example": (lambda: page.bound_exploration([10, 2.5], 9, 2, 1, 1.0, 2.0, 2.0), r"batches\[1\] = 2.5"),
+    "no contraction": (lambda: page.exploration_plan(0.1, page.SparseProblem(100, 2, 2, 1.0, 8.0), 8, 1.0), "contraction_factor = "),
+    "a goal beyond the start": (lambda: page.exploration_plan(4.1, page.SparseProblem(100, 2, 2, 2.0, 2.0), 8, 1.0), "eps = 4.1"),
+    "half an example": (lambda: page.bound_exploration([10, 2.5], page.SparseProblem(9, 2, 1, 2.0, 2.0), 1.0), r"batches\[1\] = 2.5"),
 })
 
 
 def test_a_plan_of_phases():
     "The engine plays outer rounds of two kinds, whose batches grow. By hand; and a step far too long ends in no infinities."
-    lr, seen = page.HardThresholding(10, 6, 3, 3, 0.1, (2, 3), (4, 5), 2.0, None, None, None), []
+    lr, seen = page.HardThresholding(10, 6, 3, 3, page.Phases(0.1, (2, 3), (4, 5), 2.0), (None, None), None), []
     for x, y in zip(np.tile(X, (2, 1)), np.tile(Y, 2), strict=True):
         seen.append((int(lr._counts["phase"]), lr.batch_, len(S := lr.query())))
         lr.predict(x[S])
@@ -59,9 +59,9 @@ def test_constants_are_certified_and_bounds_at_work():
     assert np.isclose(page.stable_step(V, 2, 1), 2 / (L.upper + mu.lower)) and np.isclose(page.stable_step(V, 2, 1, "safe"), 1 / L.upper)
     assert page.least_top(3, 1.0) == 3 and page.least_top(1, 8.0) == 4 and page.least_top(1, 100.0) == 625
     assert page.least_top(576, 6) == 1226  # (35/24)^2 576 = 1225 exactly, which is not enough
-    common = dict(d=100, top=8, k=2, start=1.0, mu=1.0, L=2.0, sigma=1.0)
-    bounds = page.bound_exploration([10**6] * 20, **common)
+    problem = page.SparseProblem(100, 8, 2, 1.0, 2.0, 1.0)
+    bounds = page.bound_exploration([10**6] * 20, problem, 1.0)
     assert bounds[0] == 1 and (np.diff(bounds) < 0).all()
-    assert (page.bound_exploration([10**6] * 20, **common, chance=0.01)[1:] > bounds[1:]).all()
-    batch, updates, examples = page.exploration_plan(1e-3, budget=16, **common)
+    assert (page.bound_exploration([10**6] * 20, problem, 1.0, chance=0.01)[1:] > bounds[1:]).all()
+    batch, updates, examples = page.exploration_plan(1e-3, problem, 16, 1.0)
     assert examples == 13 * batch * updates  # ceil(100 / 8) blocks

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce, wraps
 from graphlib import TopologicalSorter
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from .checks import check_rng, check_step, fail
 # %% auto #0
 __all__ = ['Features', 'SeveralFeatures', 'Budget', 'PairBudget', 'Sparsity', 'Top', 'Rounds', 'PlannedRounds', 'Horizon',
            'Count', 'SCALES', 'Radius', 'RadiusL1', 'XNorm', 'XMax', 'YMax', 'Noise', 'Positive', 'Nonnegative',
-           'Confidence', 'Multiplier', 'AdaptiveStep', 'Examples', 'Labels', 'Seed', 'ERRORS', 'Parameter', 'limit',
-           'but', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array', 'types_of_arguments',
-           'declaration', 'declared', 'order_of_checks', 'validated', 'parameter_lines', 'document']
+           'Confidence', 'Multiplier', 'AdaptiveStep', 'Examples', 'Labels', 'Seed', 'UNIT', 'UNIT_MODEL', 'ERRORS',
+           'Parameter', 'limit', 'but', 'Integer', 'Real', 'Step', 'Choice', 'Flag', 'Randomness', 'Array',
+           'types_of_arguments', 'declaration', 'declared', 'order_of_checks', 'check_all', 'Fields', 'validated',
+           'Scales', 'SparseModel', 'parameter_lines', 'document']
 
 # %% ../../../nbs/core/base/22_parameters.ipynb #ff3d8823
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Parameter:
 
     about: str  # one sentence for the reference
     why: str = field(default="", kw_only=True)  # reason of the limits; names in braces stand for other arguments
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        "The names that it stands for, besides its own."
+        return ()
 
     @property
     def needs(self) -> set[str]:
@@ -223,12 +229,14 @@ Seed = Annotated[Any, Randomness("Source of all random draws; the same seed give
 @cache
 def types_of_arguments(function: Callable) -> dict[str, Any]:
     "The types of a function's arguments, or of a class's. (`get_type_hints` of Python 3.10 wraps those whose default is None.)"
+    if hasattr(function, "_fields"): return get_type_hints(function, include_extras=True)
     made = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
     return inspect.get_annotations(inspect.unwrap(made), eval_str=True)
 
 
 def declaration(hint: Any) -> Parameter | None:
-    "The parameter that a type declares, with its variations; also that of the type or None."
+    "The parameter that a type declares, with its variations; also that of the type or None, and a named tuple of declared fields."
+    if hasattr(hint, "_fields") and declared(hint): return Fields(inspect.getdoc(hint) or "", of=hint)
     first, *changes = [p for t in (hint, *get_args(hint)) for p in getattr(t, "__metadata__", ())] or [None]
     return reduce(lambda p, change: change(p), changes, first) if isinstance(first, Parameter) else None
 
@@ -244,7 +252,44 @@ def declared(function: Callable) -> dict[str, Parameter]:
 def order_of_checks(function: Callable) -> tuple[str, ...]:
     "The declared arguments, each after those that its limits name."
     table = declared(function)
-    return tuple(TopologicalSorter({name: parameter.needs & table.keys() for name, parameter in table.items()}).static_order())
+    owner = {field: name for name, parameter in table.items() for field in parameter.fields}
+    needs = {name: {owner.get(other, other) for other in parameter.needs} & table.keys() for name, parameter in table.items()}
+    return tuple(TopologicalSorter(needs).static_order())
+
+
+def check_all(function: Callable, signature: inspect.Signature, given: dict[str, Any]) -> None:
+    "Check, and convert, the declared arguments among those that are given; one whose default is None may be None."
+    for name in order_of_checks(function):
+        if given[name] is not None or signature.parameters[name].default is not None:
+            given[name] = declared(function)[name].check(name, given[name], given)
+
+
+@dataclass(frozen=True)
+class Fields(Parameter):
+    "A named tuple whose fields are declared; limits of other arguments may name them."
+
+    of: Any = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        "The names of its fields."
+        return self.of._fields
+
+    @property
+    def needs(self) -> set[str]:
+        "The arguments that limits of its fields name."
+        return {name for parameter in declared(self.of).values() for name in parameter.needs} - set(self.fields)
+
+    def kind(self, name: str) -> str:
+        "The type."
+        return self.of.__name__
+
+    def check(self, name: str, value: Any, given: dict[str, Any]) -> Any:
+        "The tuple, with its fields checked, which are added to `given`."
+        if getattr(value, "_fields", None) != self.fields: fail(name, value, f"of type {self.of.__name__}", self.why)
+        given.update(value._asdict())
+        check_all(self.of, inspect.signature(self.of), given)
+        return self.of(*(given[field] for field in self.of._fields))
 
 
 _F = TypeVar("_F", bound=Callable)
@@ -262,13 +307,30 @@ def validated(function: _F) -> _F:
         try: bound = signature.bind(*args, **kwargs)
         except TypeError: return function(*args, **kwargs)  # Python's own sentence, with the name of the function
         bound.apply_defaults()
-        given = bound.arguments
-        for name in order_of_checks(function):
-            if given[name] is not None or signature.parameters[name].default is not None:
-                given[name] = declared(function)[name].check(name, given[name], given)
+        check_all(function, signature, bound.arguments)
         return function(*bound.args, **bound.kwargs)
 
     return call  # type: ignore[return-value]  # the same arguments and the same result
+
+# %% ../../../nbs/core/base/22_parameters.ipynb #9d8ddfed
+class Scales(NamedTuple):
+    "What is known of the weights and of the data: ||w|| <= radius, ||x|| <= x_norm, |y| <= y_max."
+
+    radius: Radius = 1.0
+    x_norm: XNorm = 1.0
+    y_max: YMax = 1.0
+
+
+class SparseModel(NamedTuple):
+    "Labels <w*, x> + noise of deviation sigma, ||w*||_1 <= radius, |x_i| <= x_max; what holds with chance 1 - delta is wanted."
+
+    sigma: Nonnegative = 1.0
+    radius: RadiusL1 = 1.0
+    x_max: XMax = 1.0
+    delta: Confidence = 0.05
+
+
+UNIT, UNIT_MODEL = Scales(), SparseModel()
 
 # %% ../../../nbs/core/base/22_parameters.ipynb #2e8793c2
 # the section of a docstring on errors that all learners raise
@@ -287,7 +349,7 @@ def parameter_lines(function: Callable) -> list[tuple[str, str, str]]:
     for name, parameter in declared(function).items():
         if name not in signature.parameters: continue
         hint = types_of_arguments(function)[name]
-        type_ = next(t for t in (hint, *get_args(hint)) if hasattr(t, "__metadata__")).__origin__
+        type_ = next((t.__origin__ for t in (hint, *get_args(hint)) if hasattr(t, "__metadata__")), hint)
         plain = "" if type_ is Any else getattr(type_, "__name__", str(type_).removesuffix(" | None"))
         default, kind = signature.parameters[name].default, parameter.kind(name) or plain
         shown = "" if default is inspect.Parameter.empty else "optional" if default is None else f"default {default!r}"

@@ -254,7 +254,7 @@ def measured_risk(case: Case, output: str, broken: str) -> Evidence:
     bound = bound_aer(4, 4, T, 1.0, 0.45, lam, output=output)
     if broken == "uniform":  # <w,x> by uniform draws in the formula of weighted ones
         X = np.where(case.rng.random((T, 4)) < 0.5, 1.0, -1.0)
-        total, last = plain_aer(generator_words(case.rng), X, X @ AER_LAW, np.arange(T), 2, lam, 1.0, False)
+        total, last = plain_aer(generator_words(case.rng), X, X @ AER_LAW, 2, lam, 1.0, False)
         return Evidence((((total + last) / T - AER_LAW) ** 2).sum(), "<=", bound)
     make = lambda i: AER(4, 4, T=T, radius_2=0.45, lam=lam, step=1e-6 if broken else 1.0, output=output, seed=i)
     found = sign_excess(make, AER_LAW, T, 2 if broken else 8, case.rng)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ...papers.hazan2012.aerr_aelr import AELR, AERR, LASSO, SCALES, Stream, bound_aelr, bound_aerr, easy_stream
 from ...papers.hazan2012.aerr_aelr import equal_moments, estimate_moment, hard_stream, sharpened_step, textbook
+from ...core.base.parameters import Scales
 
 # %% auto #0
 __all__ = []
@@ -157,7 +158,7 @@ def clipping_sharp(case: Case) -> Evidence:
 def formulas() -> dict[str, tuple[float, float]]:
     "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5."
     ln, root, G0, kappa = math.log(14), math.sqrt, (2 * 1.5 + 5) * 1.5, math.e - 7 / 4
-    a, scales = 0.3 * np.arange(1, 8), {"radius": 2.0, "x_norm": 1.5, "y_max": 5.0}
+    a, scales = 0.3 * np.arange(1, 8), Scales(2.0, 1.5, 5.0)
     b = 0.2 * np.arange(1, 8)  # sum 5.6, largest 1.4
     small, q = a / a.sum(), np.array([1, 2, 3, 4, 5, 6, 7.0])
     return {
@@ -169,11 +170,11 @@ def formulas() -> dict[str, tuple[float, float]]:
         "estimate_moment, moments printed": (estimate_moment(7, 3, False, q, b, 1.5, True), 0.2 * 28 / 3 + 2.25),
         "sharpened_step, ridge": (sharpened_step(7, 4, True), root(14 / 9) / 2),
         "sharpened_step, Lasso": (sharpened_step(7, 4, False), root(14 / 9 * 5 / kappa)),
-        "bound_aerr": (bound_aerr(7, 4, 900, **scales), 2 * G0 * root(9 / 3) / 30),
-        "bound_aerr, printed": (bound_aerr(7, 4, 900, **scales, printed=True), 4 * G0 * root(14 / 3) / 30),
-        "bound_aerr, q": (bound_aerr(7, 4, 900, **scales, q=q), 2 * G0 * root(30 / 3) / 30),
-        "bound_aelr": (bound_aelr(7, 4, 900, **scales), 4 * G0 * root(9 / 3 * kappa * ln) / 30),
-        "bound_aelr, printed": (bound_aelr(7, 4, 900, **scales, printed=True), 4 * G0 * root(14 / 3 * 5 * ln) / 30),
+        "bound_aerr": (bound_aerr(7, 4, 900, scales), 2 * G0 * root(9 / 3) / 30),
+        "bound_aerr, printed": (bound_aerr(7, 4, 900, scales, printed=True), 4 * G0 * root(14 / 3) / 30),
+        "bound_aerr, q": (bound_aerr(7, 4, 900, scales, q=q), 2 * G0 * root(30 / 3) / 30),
+        "bound_aelr": (bound_aelr(7, 4, 900, scales), 4 * G0 * root(9 / 3 * kappa * ln) / 30),
+        "bound_aelr, printed": (bound_aelr(7, 4, 900, scales, printed=True), 4 * G0 * root(14 / 3 * 5 * ln) / 30),
         "gradient_moment, ridge": (gradient_moment(np.array([0.5, 0.2]), 0.3, np.array([0.0, 2.0]), np.array([0.4, 0.6]), 3, True),
                                    (4 * 0.04 - 0.6 * 0.4 + 0.09) * (0.25 / 1.2 + 0.04 / 1.8 + 2 / 3 * 0.29)),
         "gradient_moment, Lasso": (gradient_moment(np.array([0.5, 0.2]), 0.3, np.array([1.0, 2.0]), np.array([0.4, 0.6]), 3, False),
@@ -343,7 +344,7 @@ def theorem_limit(ridge: bool, kind: str, printed: bool, rng: np.random.Generato
     elif ridge: d, budget, T, stream, scales, runs = 20, 20, 2**12, hard_stream(20, 0.4), SCALES, 300
     else: d, budget, T, stream, scales, runs = 30, 30, 1000, hard_stream(30, 0.9), SCALES, 200
     step = 1.0 if printed else sharpened_step(d, budget, ridge)
-    limit = bound(d, budget, T, printed=printed, **scales)
+    limit = bound(d, budget, T, Scales(**scales), printed=printed)
     if broken == "naive":
         eta = cls(d, budget, T=T, step=step).num.view(SCALARS)[0]["rate"]
         return Evidence(stream.excess(naive_run(*stream.draw(rng, T), budget - 1, eta, ridge, rng)), "<=", limit)

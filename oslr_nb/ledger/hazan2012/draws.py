@@ -4,9 +4,10 @@
 """The ledger of papers/hazan2012/02_draws: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.hazan2012.draws import DDAELR, DDAERR, TwoPhaseAELR, TwoPhaseAERR, bound_ddaelr, bound_ddaerr
+from ...papers.hazan2012.draws import DDAELR, DDAERR, PhaseOne, TwoPhaseAELR, TwoPhaseAERR, bound_ddaelr, bound_ddaerr
 from ...papers.hazan2012.draws import bound_ks_lasso, bound_ks_ridge, bound_two_phase, confident_moments
 from ...papers.hazan2012.draws import data_dependent_q, phase_two_moment, unequal_moments
+from ...core.base.parameters import Scales
 
 # %% auto #0
 __all__ = []
@@ -73,7 +74,7 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
     second = [estimate_moment(30, 3, ridge, data_dependent_q(a, ridge), a, scales.get("x_norm", 1.0), p) for p in (True, False)]
     step = 1.0 if printed else math.sqrt(second[0] / second[1]) * (0.5 if ridge else math.sqrt(5 / LASSO))
     limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, runs, factor < 1, moments=a, step=step, **scales)
-    return Evidence(limit, "<=", factor * bound(30, 4, T, a, printed=printed, **scales))
+    return Evidence(limit, "<=", factor * bound(30, 4, T, a, Scales(**scales), printed=printed))
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #73d79b47
 @claim("hazan2012", "moments from phase one, step 4 (ours)", id="H13", tier="certificate", proof="lem-hk-moments",
@@ -168,7 +169,7 @@ def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
     else: d, budget, T, warm, a, scales = 12, 12, 24_000, 20_000, 0.25 * np.r_[0.999, np.full(11, 0.001 / 11)], SCALES
     stream = easy_stream(a) if kind == "easy" else hard_stream(12, 0.25 if ridge else 0.7, 0.001)
     limit = risk_limit(cls, d, stream, T, case.rng, broken, budget, runs, factor < 1, warm=warm, **scales)
-    return Evidence(limit, "<=", factor * bound_two_phase(ridge, d, budget, T, a, warm, **scales))
+    return Evidence(limit, "<=", factor * bound_two_phase(ridge, d, budget, T, a, PhaseOne(warm), Scales(**scales)))
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #835fc140
 @claim("hazan2012", "two phases: never much worse than uniform (ours)", id="H12u", tier="search", proof="cor-hk-phases", cases=4,
@@ -204,8 +205,8 @@ def below_the_printed_bounds(case: Case) -> Evidence:
         delta = 10 ** case.rng.uniform(-6, 0)
         a = np.arange(1.0, d + 1) ** -case.rng.choice([0.0, 0.5, 3.0, 30.0])
         if ridge: a /= a.sum()
-        ours = bound_two_phase(ridge, d, budget, m1 + m2, a, m1, delta, radius=3.0, y_max=3.0)
-        theirs = min(printed(d, budget, m1 + m2, a, m1, delta, 3.0, uniform=u) for u in (False, True))
+        ours = bound_two_phase(ridge, d, budget, m1 + m2, a, PhaseOne(m1, delta), Scales(radius=3.0, y_max=3.0))
+        theirs = min(printed(d, budget, m1 + m2, a, PhaseOne(m1, delta), 3.0, uniform=u) for u in (False, True))
         sides.append((ours, 0.6 * theirs))
     return Evidence.worst(sides)
 
@@ -213,19 +214,19 @@ def below_the_printed_bounds(case: Case) -> Evidence:
 def draw_formulas() -> dict[str, tuple[float, float]]:
     "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5, m_1 = 300, delta = 0.1."
     ln, root = math.log(14), math.sqrt
-    a, scales = 0.3 * np.arange(1, 8), {"radius": 2.0, "x_norm": 1.5, "y_max": 5.0}
+    a, scales = 0.3 * np.arange(1, 8), Scales(2.0, 1.5, 5.0)
     b, small = 0.2 * np.arange(1, 8), a / a.sum()  # b: sum 5.6, largest 1.4
     half, kappa, eps = sum(root(v) for v in small) ** 2, math.e - 7 / 4, 2.25 * 7 * math.log(140) / 1200
     wide = [1.5 * v + 23 * eps / 6 for v in small]
     tiny = eps / 1e6
     thin = [1.5 * v + 23 * tiny / 6 for v in small]
     G_two = lambda N: 8 * root(N / 3 + 2.25)
-    two = lambda ridge, m, T: bound_two_phase(ridge, 7, 4, T, small, m, 0.1, **scales)
+    two = lambda ridge, m, T: bound_two_phase(ridge, 7, 4, T, small, PhaseOne(m, 0.1), scales)
     return {
-        "bound_ddaerr": (bound_ddaerr(7, 4, 900, small, **scales), 16 * root(half / 3 + 2 / 3) / 30),
-        "bound_ddaerr, printed": (bound_ddaerr(7, 4, 900, small, **scales, printed=True), 32 * root(half / 3 + 2.25) / 30),
-        "bound_ddaelr": (bound_ddaelr(7, 4, 900, b, **scales), 32 * root((5.6 / 3 + 2 / 3 * 1.4) * kappa * ln) / 30),
-        "bound_ddaelr, printed": (bound_ddaelr(7, 4, 900, b, **scales, printed=True), 32 * root((5.6 / 3 + 2.25) * 5 * ln) / 30),
+        "bound_ddaerr": (bound_ddaerr(7, 4, 900, small, scales), 16 * root(half / 3 + 2 / 3) / 30),
+        "bound_ddaerr, printed": (bound_ddaerr(7, 4, 900, small, scales, printed=True), 32 * root(half / 3 + 2.25) / 30),
+        "bound_ddaelr": (bound_ddaelr(7, 4, 900, b, scales), 32 * root((5.6 / 3 + 2 / 3 * 1.4) * kappa * ln) / 30),
+        "bound_ddaelr, printed": (bound_ddaelr(7, 4, 900, b, scales, printed=True), 32 * root((5.6 / 3 + 2.25) * 5 * ln) / 30),
         "confident_moments, ridge": (confident_moments(b, 300, 4, 0.1, 1.5, True).sum(), 5.6 * 7 / 1200 + 7 * 13 / 6 * eps),
         "confident_moments, Lasso": (confident_moments(1000 * b, 300, 4, 0.1, 1.5, False)[:3].sum(),
                                      0.2 * 7000 / 1200 + 13 / 6 * eps + 2 * 2.25),
@@ -236,13 +237,14 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
         "bound_two_phase, ridge": (two(True, 3 * 10**8, 3 * 10**8 + 600), 2.5 * G_two(1.5 * sum(root(v) for v in thin) ** 2) / root(600)),
         "bound_two_phase, ridge, short": (two(True, 300, 900), 2.5 * G_two(2 * 7 * 2.25) / root(600)),
         "bound_two_phase, Lasso": (two(False, 300, 900), 2 * (root(5) + kappa / root(5)) * G_two(1.5 * sum(wide)) * root(ln / 600)),
-        "bound_ks_ridge": (bound_ks_ridge(7, 4, 900, small, 300, 0.1, 2.0),
+        "bound_ks_ridge": (bound_ks_ridge(7, 4, 900, small, PhaseOne(300, 0.1), 2.0),
                            16 * 4 / root(600) * root((root(half) + 7 * root(14 * math.log(140) / (4 * 300))) ** 2 / 3 + 1)),
-        "bound_ks_ridge, uniform": (bound_ks_ridge(7, 4, 900, small, 300, 0.1, 2.0, True), 16 * root(42 / (3 * 600))),
-        "bound_ks_lasso": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0),
+        "bound_ks_ridge, uniform": (bound_ks_ridge(7, 4, 900, small, PhaseOne(300, 0.1), 2.0, True), 16 * root(42 / (3 * 600))),
+        "bound_ks_lasso": (bound_ks_lasso(7, 4, 900, b / 2, PhaseOne(300, 0.1), 2.0),
                            16 * root(5 * (16 * 2.8 + 88 * 7 / 3 * 7 * math.log(140) / 1200 + 3) * ln / (3 * 600))),
-        "bound_ks_lasso, cut": (bound_ks_lasso(7, 4, 900, b / 2, 3, 0.1, 2.0), 16 * root(5 * (16 * 2.8 + 88 * 7 / 3 + 3) * ln / (3 * 897))),
-        "bound_ks_lasso, uniform": (bound_ks_lasso(7, 4, 900, b / 2, 300, 0.1, 2.0, True), 61 * 4 * root(7 * ln / (3 * 600))),
+        "bound_ks_lasso, cut": (bound_ks_lasso(7, 4, 900, b / 2, PhaseOne(3, 0.1), 2.0),
+                                16 * root(5 * (16 * 2.8 + 88 * 7 / 3 + 3) * ln / (3 * 897))),
+        "bound_ks_lasso, uniform": (bound_ks_lasso(7, 4, 900, b / 2, PhaseOne(300, 0.1), 2.0, True), 61 * 4 * root(7 * ln / (3 * 600))),
     }
 
 

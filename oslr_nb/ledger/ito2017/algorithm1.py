@@ -4,10 +4,9 @@
 """The ledger of papers/ito2017/01_algorithm1: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, algorithm_1, bound_sharpened
-from ...papers.ito2017.algorithm1 import bound_sharpened_schedule
-from ...papers.ito2017.algorithm1 import Plan, RDAState, bound_theorem_2, bound_theorem_2_schedule, correlated_unit_table
-from ...papers.ito2017.algorithm1 import inverse_chances
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, LinearModel, Plan, RDAState, UniformRDA
+from ...papers.ito2017.algorithm1 import algorithm_1, bound_sharpened, bound_sharpened_schedule, bound_theorem_2
+from ...papers.ito2017.algorithm1 import bound_theorem_2_schedule, correlated_unit_table, inverse_chances
 from ...papers.ito2017.algorithm1 import rda_learn, rda_predict, sharpened_step
 
 # %% auto #0
@@ -323,9 +322,9 @@ def bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
     elif case.value == "sharpened":
         bracket = lambda a: (M / a + a * R**2 / 2) * math.sqrt(T)
         best = minimize_scalar(bracket, bounds=(0.1, 100), method="bounded", options={"xatol": 1e-9}).fun
-        found, expected = bound_sharpened(k, d, budget, top, T, float(low), high, B, Y, R), value * best
+        found, expected = bound_sharpened(k, d, budget, top, T, LinearModel(float(low), high, B, Y, R)), value * best
     elif case.value == "general":
-        found = bound_sharpened_schedule(lam, k, d, budget, top, float(low), high, B, Y, R)
+        found = bound_sharpened_schedule(lam, k, d, budget, top, LinearModel(float(low), high, B, Y, R))
         expected = value * (sum(M / 2 / v for v in lam) + lam[-1] * R**2 / 2)
     else:
         lr = RDA1(d, budget, top=top, step=sharpened_step(d, budget, top, B, Y, R), radius=R, x_norm=B, y_max=Y)
@@ -353,7 +352,8 @@ def sharpened_schedule(case: Case, step: float = 1.0) -> Evidence:
     "bound_sharpened_schedule with the schedule of RDA1 at sharpened_step, against bound_sharpened, T = 20000."
     _, d, budget, top = case.value
     lam = step * RDA1(d, budget, top=top, step=sharpened_step(d, budget, top)).rate * np.sqrt(np.arange(1, 20001))
-    return Evidence(bound_sharpened_schedule(lam, *case.value, 0.2, 0.5), "<=", bound_sharpened(*case.value, 20000, 0.2, 0.5))
+    model = LinearModel(0.2, 0.5)
+    return Evidence(bound_sharpened_schedule(lam, *case.value, model), "<=", bound_sharpened(*case.value, 20000, model))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3d459fa1
 @claim("ito2017", "proof of Theorem 2", id="E-A1", tier="certificate", cases=[(10, 4, 2), (20, 7, 5)], proof="cor-printed",
@@ -518,7 +518,8 @@ def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
     if kind != "two": make = lambda i: rival(kind, d, top, rate, i)
     regrets = long_regrets(table, make, [T], 3 if kind == "two" else 1, case.rng)[:, 0]
     low, high = table.singular_values
-    return Evidence(mean_limit(regrets, 1e-3) if kind == "two" else regrets[0], "<=", bound_sharpened(1, d, top + 2, top, T, low, high))
+    bound = bound_sharpened(1, d, top + 2, top, T, LinearModel(low, high))
+    return Evidence(mean_limit(regrets, 1e-3) if kind == "two" else regrets[0], "<=", bound)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9e54789d
 @claim("ito2017", "Theorem 2, sharpened (ours), general schedule", id="A9g", tier="statistical", level=1e-3,
@@ -533,7 +534,7 @@ def theorem_2_general(case: Case) -> Evidence:
     T = int((0.6 * rate * d) ** 2)                                     # the weight is still being learnt
     regrets = long_regrets(table, lambda i: rival("two", d, top, rate, i), [T], 3, case.rng)[:, 0]
     low, high = table.singular_values
-    bound = bound_sharpened_schedule(rate * np.sqrt(np.arange(1, T + 1)), 1, d, top + 2, top, low, high)
+    bound = bound_sharpened_schedule(rate * np.sqrt(np.arange(1, T + 1)), 1, d, top + 2, top, LinearModel(low, high))
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #83a3577e
@@ -556,7 +557,7 @@ def theorem_2(case: Case, greedy: bool = False) -> Evidence:
         low = case.rng.uniform(0.05, high)
     if case.value != "measured" and not greedy:
         printed = bound_theorem_2_schedule(lam, d, budget, top, low)
-        return Evidence(bound_sharpened_schedule(lam[:-1], k, d, budget, top, low, high), "<=", printed)
+        return Evidence(bound_sharpened_schedule(lam[:-1], k, d, budget, top, LinearModel(low, high)), "<=", printed)
     table, T = (sign_table(4), 2**21) if greedy else (correlated_unit_table(4, 0.6, 0.95, 0.07), 2**17)
     make = (lambda i: GreedyRDA(4, 3)) if greedy else (lambda i: RDA1(4, 3, top=1, seed=i))
     regrets = long_regrets(table, make, [T], 1 if greedy else 3, case.rng)[:, 0]

@@ -55,7 +55,7 @@ def telescoping(case: Case, afresh: bool = True, own_length: bool = False) -> Ev
     (K, block, T, inner), d, M = case.value, 5, 4.0
     X, y = case.rng.uniform(-1, 1, (T, d)), case.rng.uniform(-1, 1, T)
     maps = case.rng.standard_normal((K, 2, d)) / 4
-    functions, make = [lambda x, B=B: B @ x for B in maps], lambda: online_learner(inner, 2, block, x_norm=3.0)
+    functions, make = [lambda x, B=B: B @ x for B in maps], lambda: online_learner(Inner(inner, 2, x_norm=3.0), block)
     one = make()
     predictions, arms, fed = block_bandit(X, y, functions, make if afresh else lambda: one, block, seed=case.rng)
     k, h, blocks = int(arms[-1] + case.rng.integers(1, K)) % K, case.rng.standard_normal(2) / 2, range(0, T, block)
@@ -170,10 +170,10 @@ def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     y = np.clip(y + X[:, 0], -1, 1)
     lr = BlockBandit(d, family, T, inner, block=block, seed=seed, **scales)
     functions = [(lambda x, B=B: B @ x) if rows else (lambda x, S=B: x[S]) for B in family]
-    kw = {"inner": inner, "k": k, "block": block} | scales | broken
+    known = Inner(inner, k, **scales | broken)
     M = Inner(inner, k, **scales).most
     loss = lambda yhat, label: (yhat - label) ** 2 / M
-    return agrees(lr, lambda sets: block_bandit(X, y, functions, lambda: online_learner(**kw), block, loss, seed)[:1], X, y)
+    return agrees(lr, lambda sets: block_bandit(X, y, functions, lambda: online_learner(known, block), block, loss, seed)[:1], X, y)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2903298d
 def pair_regret(d: int, T: int, block: int | None, seed: int) -> float:
@@ -196,13 +196,13 @@ def pair_growth(lengths: tuple[int, ...], block: int | None, seed: int) -> np.nd
 def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Evidence:
     "Upper limit of the mean regret of 3 runs that buy one of d signs (the label: the first), and the bound; case (inner, d, T)."
     inner, d, T = case.value
-    length = best_block(T, d, 1, inner) if block is None else block
+    length = best_block(T, d, Inner(inner, 1)) if block is None else block
     X, found = np.array([*itertools.product([-1.0, 1.0], repeat=d)]), []
     for seed in case.rng.integers(2**31, size=3):
         lr = BlockBandit(d, 1, T, inner, block=length, step=step, seed=int(seed))
         rows = np.random.default_rng([seed, T]).integers(len(X), size=T)
         found.append(float(simulate(lr, X, X[:, 0].copy(), rows=rows).regret(np.eye(d)[0])[-1]))
-    return Evidence(mean_limit(found, 1e-3), "<=", bound_block_bandit(T, d, 1, inner=inner))
+    return Evidence(mean_limit(found, 1e-3), "<=", bound_block_bandit(T, d, Inner(inner, 1)))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc0a79a6
 @claim("ito2018", "Corollary 2, growth (VAW inside)", id="C3r", tier="rate", level=0.01, proof="cor-block",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, estimation_errors, moment_estimates
+from ...core.base.parameters import SparseModel
 
 # %% auto #0
 __all__ = []
@@ -120,7 +121,7 @@ def satisfies_rip(V: np.ndarray, eps: float, s: int) -> bool:
                {"estimator": "unbiased"}),
        controls={"the printed estimator, T = 2^49, against the bound": lambda case: Evidence(
                      2.0**49 * limit_regret.check(case).lhs, "<=",
-                     bound_dantzig(case.value[0], case.value[2], case.value[1], 2**49, 0.1, 1.0, 1.0, 0.05, 0.2))})
+                     bound_dantzig(case.value[0], case.value[2], case.value[1], 2**49, SparseModel(0.1, 1.0, 1.0, 0.05), 0.2))})
 def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     "Regret a round in the limit; RIP(1/5, 3k) of V and ||w*||_1 <= 1; case (d, k, k0, rho, sign)."
     d, k, k0, rho, sign = case.value
@@ -358,7 +359,7 @@ def regret_bound(case: Case, **kw: Any) -> Evidence:
     kw = {"sigma": sigma, "radius": B, "delta": 1e-3, "t0": t0, "seed": case.rng} | kw
     run = simulate(DantzigPOSLR(d, k0, k, **kw), X[rows], y)
     regret = run.losses.sum() - run.best_sparse(k).loss
-    return Evidence(float(regret), "<=", bound_dantzig(d, k0, k, T, sigma, B, 1.0, 1e-3, eps, t0))
+    return Evidence(float(regret), "<=", bound_dantzig(d, k0, k, T, SparseModel(sigma, B, 1.0, 1e-3), eps, t0))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e8e2a2cd
 def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:

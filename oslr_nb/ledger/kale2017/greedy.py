@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ...papers.kale2017.greedy import OnlineGreedyOSLR, OnlineGreedyPOSLR, bound_batch, bound_greedy, greedy_parameters, hadamard
+from ...papers.kale2017.greedy import BatchConditions
 from ...papers.kale2017.greedy import online_greedy, set_loss, supermodular_factor, supermodularity, unscaled_stream
 
 # %% auto #0
@@ -320,7 +321,7 @@ def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True
 def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidence:
     "Whether greedy_parameters finds some, and whether there are any; case (d, k, k0, T, kappa)."
     d, k, k0, T, kappa = case.value
-    try: found = greedy_parameters(d, double * k, k0, T, kappa) is not None
+    try: found = greedy_parameters(d, double * k, k0, T, BatchConditions(kappa)) is not None
     except ValueError: found = False
     return Evidence(int(found), "==", int(admissible(d, k, k0, T, kappa, reach)))
 
@@ -443,7 +444,7 @@ def final_loss(d: int, budget: int, T: int, step: float, scale: float, seed: int
     "Regrets (4,) with orthogonal features of the given magnitude, k = k1 = 1 and the best batch for magnitude 1."
     X, j = scale * hadamard(d), d // 2 + 1
     X, y = np.vstack([X, X]), np.r_[0.7 * X[:, j] / scale + 0.3, 0.7 * X[:, j] / scale - 0.3]
-    B = d * max(1, round(greedy_parameters(d, 1, budget, T, 1.0, least=d, phi=1.0).batch / d))
+    B = d * max(1, round(greedy_parameters(d, 1, budget, T, BatchConditions(1.0, phi=1.0), least=d).batch / d))
     run = lambda i: simulate(OnlineGreedyOSLR(d, budget, k=1, T=T, k1=1, batch=B, step=step, seed=i), X, y, rows=cycle_rows(d, T, i))
     return np.array([run(seed + i).regret(0.7 / scale * np.eye(d)[j])[-1] for i in range(4)])
 
@@ -457,8 +458,8 @@ def final_loss(d: int, budget: int, T: int, step: float, scale: float, seed: int
 def whole_theorem(case: Case, step: float = 1.0, scale: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and `bound_greedy` for phi = 1; case (d, k0, T)."
     d, budget, T = case.value
-    B = d * max(1, round(greedy_parameters(d, 1, budget, T, 1.0, least=d, phi=1.0).batch / d))
-    bound = bound_greedy(d, 1, budget, T, 1.0, 1.0, 1, B)
+    B = d * max(1, round(greedy_parameters(d, 1, budget, T, BatchConditions(1.0, phi=1.0), least=d).batch / d))
+    bound = bound_greedy(d, 1, budget, T, 1, B, BatchConditions(1.0, 1.0))
     return Evidence(mean_limit(final_loss(d, budget, T, step, scale, 40), 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #793b44a2

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ...papers.murata2018.exploration import Exploration, block_gradient, bound_block_noise, bound_exploration, contraction_factor
+from ...papers.murata2018.exploration import SparseProblem
 from ...papers.murata2018.exploration import exploration_plan, least_top, restricted_constants, textbook_exploration
 
 # %% auto #0
@@ -299,9 +300,9 @@ def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
 def plan_reaches_goal(case: Case, batch_share: float = 1.0, update_share: float = 1.0) -> Evidence:
     "The recursion at the end of the plan, and the goal; case (eps, kappa, sigma, R)."
     eps, kappa, sigma, R = case.value
-    B, T, _ = exploration_plan(eps, 200, 20, 8, 2, 1.0, 2 / kappa, 2.0, sigma, R)
+    B, T, _ = exploration_plan(eps, SparseProblem(200, 8, 2, 2 / kappa, 2.0, sigma, R), 20, 1.0)
     batches = np.full(max(1, int(update_share * T)), max(1, int(batch_share * B)))
-    found = bound_exploration(batches, 200, 8, 2, 1.0, 2 / kappa, 2.0, sigma, R)
+    found = bound_exploration(batches, SparseProblem(200, 8, 2, 2 / kappa, 2.0, sigma, R), 1.0)
     return Evidence(float(found[-1]), "<=", eps)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #4539345b
@@ -313,13 +314,14 @@ def growing_batches(case: Case, growing: bool = True, share: float = 1.0) -> Evi
     "The larger of two ratios: a_T^2 to the goal, and the batches to their bound; d = 200, s = 8, k = 2; case (eps, kappa, sigma)."
     eps, kappa, sigma = case.value
     names = {"d": 200, "top": 8, "k": 2, "mu": 2 / kappa, "L": 2.0}
-    least, _, _ = exploration_plan(3.9, budget=20, start=1.0, **names)  # no noise: B_0
+    problem = SparseProblem(**names)
+    least, _, _ = exploration_plan(3.9, problem, 20, 1.0)  # no noise: B_0
     rho, eta = contraction_factor(**names), 2 / (2 + 2 / kappa)
     beta = (1 + rho) / 2
     first = (eta / (1 - math.sqrt(beta))) ** 2 * truncation_factor(2, 8, 200) * 10 * bound_block_noise(200, 10, 1, 0.0, sigma)
     T = 1 + math.ceil(math.log(4 / eps) / math.log(1 / beta))
     batches = [math.ceil(max(least, first * beta**-t) if growing else least) for t in range(T)]
-    reached = float(bound_exploration(batches, start=1.0, sigma=sigma, **names)[-1]) / eps
+    reached = float(bound_exploration(batches, problem._replace(sigma=sigma), 1.0)[-1]) / eps
     return Evidence(max(reached, sum(batches) / (T * (1 + least) + share * 4 * first / (beta * (1 - beta) * eps))), "<=", 1.0)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d5eba723
@@ -356,9 +358,9 @@ def exploration_errors(
 def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evidence:
     "Largest ratio of the mean of eight runs (its upper limit) to the bound; case (d, k, top, budget, kappa, sigma)."
     d, k, top, budget, kappa, sigma = case.value
-    B, _, _ = exploration_plan(0.5, d, budget, top, k, 1.0, 2 / kappa, 2.0, sigma)
+    B, _, _ = exploration_plan(0.5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), budget, 1.0)
     errors = exploration_errors(d, k, top, budget, kappa, sigma, (batch or B,) * 5, 8, 1, decay)
-    bound = bound_exploration([B] * 5, d, top, k, 1.0, 2 / kappa, 2.0, sigma)
+    bound = bound_exploration([B] * 5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), 1.0)
     return Evidence(max(mean_limit(errors[:, t], 2e-4) / bound[t] for t in range(1, 6)), "<=", 1.0)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #ad0b1884
@@ -369,9 +371,9 @@ def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evide
 def rate_with_high_probability(case: Case, batch: int = 0) -> Evidence:
     "Largest ratio of error to bound for delta = 1/2 in ten runs: above that chance all stay with chance 2^-10; case (d, k, top, ...)."
     d, k, top, budget, kappa, sigma = case.value
-    B, _, _ = exploration_plan(0.5, d, budget, top, k, 1.0, 2 / kappa, 2.0, sigma)
+    B, _, _ = exploration_plan(0.5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), budget, 1.0)
     errors = exploration_errors(d, k, top, budget, kappa, sigma, (batch or B,) * 5, 10, 1)
-    bound = bound_exploration([B] * 5, d, top, k, 1.0, 2 / kappa, 2.0, sigma, chance=0.5)
+    bound = bound_exploration([B] * 5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), 1.0, chance=0.5)
     return Evidence(float((errors[:, 1:] / bound[1:]).max()), "<=", 1.0)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #fe381815

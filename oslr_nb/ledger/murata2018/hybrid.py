@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess, bound_hybrid
-from ...papers.murata2018.hybrid import bound_wrong_support, exact_exploitation, exploration_rate, normal_stream
-from ...papers.murata2018.hybrid import stable_exploitation_step
+from ...papers.murata2018.hybrid import SupportProblem, bound_wrong_support, exact_exploitation, exploration_rate
+from ...papers.murata2018.hybrid import normal_stream, stable_exploitation_step
 from ...papers.murata2018.hybrid import textbook_exploitation, textbook_hybrid
 
 # %% auto #0
@@ -23,7 +23,7 @@ from ...core.game.driver import play, simulate
 from ...core.game.environment import Environment
 from ...core.game.registry import LEARNERS
 from ..claims import Case, Evidence, claim, mean_limit, slope_interval
-from ...papers.murata2018.exploration import Exploration, bound_exploration
+from ...papers.murata2018.exploration import Exploration, SparseProblem, bound_exploration
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5dafbc50
 @functools.cache
@@ -85,7 +85,7 @@ def distance_by_enumeration(case: Case, fourth_cut: float = 0.0, noise: float = 
     if missing: T, B, eta = 1, 1, eta / 4
     distance, _ = exact_means(kind, (0, 1), tuple(truth), tuple(truth[:2] + r), eta, B, T, sigma)
     if "normal" in kind: K -= fourth_cut
-    return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, 2, mu, L, K, math.sqrt(noise) * sigma), tol=1e-12)
+    return Evidence(distance, "<=", bound_exploitation(T, r @ r, eta, B, SupportProblem(mu, L, K, 2, math.sqrt(noise) * sigma)), tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #93030cc8
 @claim("murata2018", "Theorem 4.3, right support: excess risk", id="MS4x", tier="certificate", proof="eq-excess",
@@ -101,7 +101,7 @@ def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
     eta = step / L
     own = 1 - 4 * eta * a + 4 * eta**2 * a**2 * (1 + 1 / B)
     m = np.linalg.solve(np.diag(1 - own) - 4 * eta**2 / B * np.outer(a, a), 4 * eta**2 / B * a)
-    bound = bound_exploitation_excess(10**9, 1.0, eta, B, s, 2 * a.min(), L, fourth * K, 1.0, a.sum())
+    bound = bound_exploitation_excess(10**9, 1.0, eta, B, SupportProblem(2 * a.min(), L, fourth * K, s, 1.0), a.sum())
     return Evidence(float(a @ m), "<=", bound, tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #024ca391
@@ -140,7 +140,7 @@ def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = F
     true = sigma**2 + truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
     _, risk = exact_means(kind, tuple(S), tuple(truth), tuple(truth[:2] + gap + r), eta, B, T, sigma)
     f = float(r @ V[:2, :2] @ r)
-    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, mu, L, fourth * K)
+    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, SupportProblem(mu, L, fourth * K))
     return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #557947d9
@@ -178,10 +178,10 @@ def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 
     "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
     kappa, share, times = case.value
     d, top, k, mu, sigma = 10**4, 400, 4, 1.0, 0.7
-    q, V, b0 = exploration_rate(d, top, k, mu, kappa * mu, sigma, eta=1 / (kappa * mu))
+    q, V, b0 = exploration_rate(SparseProblem(d, top, k, mu, kappa * mu, sigma), eta=1 / (kappa * mu))
     b = math.ceil(share * b0 / batch_divisor)
     first = times * V / b / (1 - q)  # at times 1 both terms ask for the same weights
-    bound = bound_exploration([b], d, top, k, first, mu, kappa * mu, sigma, eta=1 / (kappa * mu))[1]
+    bound = bound_exploration([b], SparseProblem(d, top, k, mu, kappa * mu, sigma), first, eta=1 / (kappa * mu))[1]
     return Evidence(float(bound), "<=", rate * q * first + noise * V / b)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #9469bac6

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ...own.adaptive import algorithm_1_adaptive, bound_adaptive_noise, bound_adaptive_rda, bound_adaptive_seen, moment_ratios
+from ...papers.ito2017.algorithm1 import LinearModel
 
 # %% auto #0
 __all__ = []
@@ -101,8 +102,8 @@ def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
     B, Y, R = 10.0 ** case.rng.uniform(-2, 2, 3)
     high = B * case.rng.uniform(0.5, 1)
     low, T = high * case.rng.uniform(0.1, 1), int(case.rng.integers(1, 10**6))
-    other = bound_sharpened(k, d, budget, top, T, low, high, B, Y, R)
-    ours = bound_adaptive_rda(k, d, budget, top, T, low, high, B, Y, R)
+    other = bound_sharpened(k, d, budget, top, T, LinearModel(low, high, B, Y, R))
+    ours = bound_adaptive_rda(k, d, budget, top, T, LinearModel(low, high, B, Y, R))
     if c != 1.0:
         squares = T * bound_observe_moment(d, budget, top, B, Y, R)
         ours *= bound_adaptive(squares, R, 1 / c) / bound_adaptive(squares, R)
@@ -252,7 +253,7 @@ def adaptive_bounds_as_functions(case: Case, scale: float = 1.0) -> Evidence:
     gamma, alpha = float(4 / pq[0] + 4 * Fraction(4, 5) / pq[1] * Fraction(49, 9)) * B * B, float(4 / pq[0]) * B * B
     if case.value == "seen": found, expected = bound_adaptive_seen(k, d, top, 55.0, low, high, R), nu * kappa * R * math.sqrt(55)
     elif case.value == "worst case":
-        found, expected = bound_adaptive_rda(k, d, budget, top, T, low, high, B, Y, R), nu * kappa * R * math.sqrt(M * T)
+        found, expected = bound_adaptive_rda(k, d, budget, top, T, LinearModel(low, high, B, Y, R)), nu * kappa * R * math.sqrt(M * T)
     elif case.value == "ratios": found, expected = np.prod(moment_ratios(d, budget, top)), float(4 / pq[0] * 4 * Fraction(4, 5) / pq[1])
     else:
         noise = 0.25 if case.value == "small noise" else 0.0

@@ -19,7 +19,7 @@ from ...core.game.environment import Menu, check_costs
 from ...core.base.frames import check_stream, own_names
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
-from ...core.base.parameters import Choice, Flag, Integer, Parameter, Real, Seed, validated
+from ...core.base.parameters import Choice, Flag, Parameter, Real, Seed, SeveralFeatures, but, validated
 from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import block_of, label_of, learn_label, mixed_prediction, predict, settle_bets
@@ -210,46 +210,32 @@ def spendable(menu: Menu) -> int:
     return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
-Features = Annotated[int, Integer(
-    "Number of features; up to 20,000 with all pairs.", 2, 10**8, why="its state has to fit into memory"
-)]
+PairFeatures = Annotated[SeveralFeatures, but("With all pairs up to 20,000.")]
 BudgetOrMoney = Annotated[float, Parameter(
-    "k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a "
-    "round, at least the smallest price; at most 2000 features may be had for it."
-)]
-CostsOrNone = Annotated[Any, Parameter(
-    "Prices of the features, at least 0, in the unit of the budget, in their order or by name (a mapping, a Series of "
-    "pandas). A feature that costs more than the budget is never bought. Default: the budget counts features."
-)]
-Top = Annotated[int | None, Parameter(
-    "Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but "
-    "two at least. None with `costs`: then random features come first, two or for a quarter of the money."
-)]
+    "k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a round, at least the smallest "
+    "price; at most 2000 features may be had for it.")]
+Costs = Annotated[Any, Parameter(
+    "Prices of the features, at least 0, in the unit of the budget, in their order or by name (a mapping, a Series of pandas). A feature "
+    "that costs more than the budget is never bought. Default: the budget counts features.")]
+Exploring = Annotated[int, Parameter(
+    "Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but two at least. None with "
+    "`costs`: then random features come first, two or for a quarter of the money.")]
 Explore = Annotated[float, Real(
     "Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).",
-    0, 1, True, why="a share of the rounds",
-)]
+    0, 1, True, why="a share of the rounds")]
 Selection = Annotated[str, Choice(
-    "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the "
-    "moments. With `costs` greedy: forward selection by gain per price, or by gain, whichever saves more.",
-    words=("greedy", "exact", "lasso"),
-)]
+    "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments. With `costs` "
+    "greedy: forward selection by gain per price, or by gain, whichever saves more.", words=("greedy", "exact", "lasso"))]
 Forget = Annotated[float, Real(
-    "Factor by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.",
-    0.5, 1, True, why="with less not even two rounds are remembered",
-)]
-Rows = Annotated[int | None, Parameter(
-    "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes."
-)]
+    "Factor by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.", 0.5, 1, True,
+    why="with less not even two rounds are remembered")]
+Rows = Annotated[int, Parameter(
+    "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes.")]
 Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
-Scales = Annotated[Any, Parameter(
-    "Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each."
-)]
+Ridges = Annotated[Any, Parameter("Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.")]
 Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
 Adaptive = Annotated[bool, Flag(
-    "Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary "
-    "orders; O(budget)."
-)]
+    "Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary orders; O(budget).")]
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
 class PairwiseMoments(Learner):
@@ -421,9 +407,9 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     @validated
     def __init__(
-        self, d: Features, budget: BudgetOrMoney, *, costs: CostsOrNone = None, top: Top = None,
-        explore: Explore = 0.05, support: Selection = "greedy", forget: Forget = 1.0, rows: Rows = None,
-        centre: Centre = True, scales: Scales = SCALES, prior: Prior = PRIOR, adaptive: Adaptive = False,
+        self, d: PairFeatures, budget: BudgetOrMoney, *, costs: Costs = None, top: Exploring | None = None,
+        explore: Explore = 0.05, support: Selection = "greedy", forget: Forget = 1.0, rows: Rows | None = None,
+        centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, adaptive: Adaptive = False,
         seed: Seed = None,
     ):
         if costs is None:

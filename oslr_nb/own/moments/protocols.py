@@ -16,9 +16,9 @@ from ...core.base.checks import check_int
 from ...core.base.compiled import entry
 from ...core.game.environment import Menu
 from ...core.base.kernels import kernel
-from ...core.base.parameters import Integer, Parameter, Seed, validated
+from ...core.base.parameters import Parameter, Seed, SeveralFeatures, but, validated
 from ...core.game.registry import register
-from .learner import Centre, Features, Forget, PairwiseMoments, Prior, Rows, Scales, check_sizes
+from .learner import Centre, Forget, PairFeatures, PairwiseMoments, Prior, Ridges, Rows, check_sizes
 from .experts import label_of
 from .learner import fit_ridges, learn, learn_from
 from .purchases import draw_features, fill_moments, select
@@ -83,11 +83,9 @@ def learn_committed(y: float, n: int, late: bool, plan: Plan, state: Moments) ->
     learn(y, n, late, plan, state)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #05protocolsp
-Budget = Annotated[int, Parameter(
-    "Features bought in a round, at least 2, or 2 more than weights are committed, and at most d."
-)]
-Sparsity = Annotated[int, Parameter("Most nonzero weights that are committed, at least 1.")]
-FewFeatures = Annotated[int, Integer("Number of features.", 2, 5000, why="a fit costs d^3")]
+CommittedBudget = Annotated[int, Parameter("Features bought in a round, at least 2, or 2 more than weights are committed, and at most d.")]
+Committed = Annotated[int, Parameter("Most nonzero weights that are committed, at least 1.")]
+FewFeatures = Annotated[SeveralFeatures, but(high=5000, why="a fit costs d^3")]
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #fc8d61e3
 @register("own", needs="", least=(2, 1), budget=r"`budget` $=k_0\ge k+2$, besides the $k$ committed weights", assumptions="none to run",
@@ -119,8 +117,8 @@ class PairwisePOSLR(PairwiseMoments):
 
     @validated
     def __init__(
-        self, d: Features, budget: Budget, k: Sparsity, *, forget: Forget = 1.0, rows: Rows = None,
-        centre: Centre = True, scales: Scales = SCALES, prior: Prior = PRIOR, seed: Seed = None,
+        self, d: PairFeatures, budget: CommittedBudget, k: Committed, *, forget: Forget = 1.0, rows: Rows | None = None,
+        centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
         d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
         most = d if budget == d else budget - 2
@@ -273,7 +271,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     @validated
     def __init__(
-        self, d: FewFeatures, budget: Budget, *, forget: Forget = 1.0, centre: Centre = True, scales: Scales = SCALES,
+        self, d: FewFeatures, budget: CommittedBudget, *, forget: Forget = 1.0, centre: Centre = True, scales: Ridges = SCALES,
         prior: Prior = PRIOR, seed: Seed = None,
     ):
         d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")

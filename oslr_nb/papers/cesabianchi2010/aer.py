@@ -159,14 +159,13 @@ def aer_shrink(w: np.ndarray, radius: float) -> None:
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e2dcff30
 @kernel(allocates=True)
 def plain_aer(
-    words: np.ndarray, X: np.ndarray, y: np.ndarray, rows: np.ndarray, half: int, lam: float, radius: float,
-    weighted: bool,
+    words: np.ndarray, X: np.ndarray, y: np.ndarray, half: int, lam: float, radius: float, weighted: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     "Algorithm 2 in O(d) a round, with the draws of `aer_textbook`: the sum of w_1, ..., w_m, and w_{m+1}."
     d = X.shape[1]
     w, total, C, mark = np.zeros(d), np.zeros(d), np.zeros(half, np.int64), np.zeros(d, np.int64)
-    for t in range(1, rows.size + 1):
-        x, label, yhat, norm = X[rows[t - 1]], y[rows[t - 1]], 0.0, np.abs(w).sum()
+    for t in range(1, y.size + 1):
+        x, label, yhat, norm = X[t - 1], y[t - 1], 0.0, np.abs(w).sum()
         total += w
         draw_outside(words, d, 0, half, mark, t, C)
         if norm > 0:

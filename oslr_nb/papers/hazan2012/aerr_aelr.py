@@ -17,7 +17,8 @@ from ...core.base.checks import check_array, check_int, fail
 from ...core.mathematics.designs import draw_average
 from ...core.mathematics.experts import eg_step
 from ...core.mathematics.geometry import proj_l2
-from ...core.base.parameters import Array, Count, Examples, Labels, Seed, SeveralFeatures, YMax, validated
+from ...core.base.parameters import UNIT, Array, Count, Examples, Labels, Scales, Seed, SeveralFeatures, YMax
+from ...core.base.parameters import validated
 from ...core.game.registry import register
 from .learners import AttributeEfficient, Ball, BudgetOfTwo, Draws, RoundsOfRate, StepOfRate
 from .learners import IsRidge, Printed, Size, check_chances
@@ -65,10 +66,9 @@ def estimate_moment(
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #9babbfd1
 #| code-fold: show
-def excess_bound(
-    ridge: bool, d: int, second: float, T: int, radius: float, x_norm: float, y_max: float, printed: bool
-) -> float:
+def excess_bound(ridge: bool, d: int, second: float, T: int, scales: Scales, printed: bool) -> float:
     "B G / sqrt(T) (ridge), 2 B G sqrt(c ln(2d) / T) (Lasso) with G^2 = (B X + Y)^2 second; printed: 2 B G / sqrt(T), c = 5."
+    radius, x_norm, y_max = scales
     G = (radius * x_norm + y_max) * math.sqrt(second)
     if ridge: return (2 if printed else 1) * radius * G / math.sqrt(T)
     return 2 * radius * G * math.sqrt((5 if printed else LASSO) * math.log(2 * d) / T)
@@ -76,8 +76,7 @@ def excess_bound(
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e74d19da
 @validated
 def bound_aerr(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, q: Any = None,
-    printed: Printed = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, scales: Scales = UNIT, q: Any = None, printed: Printed = False
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
 
@@ -85,8 +84,8 @@ def bound_aerr(
     `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform draws).
     Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened.
     """
-    second = estimate_moment(d, budget - 1, True, q, None, x_norm, printed)
-    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
+    second = estimate_moment(d, budget - 1, True, q, None, scales.x_norm, printed)
+    return excess_bound(True, d, second, T, scales, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c725b83d
 #| code-fold: show
@@ -95,8 +94,7 @@ LASSO = math.e - 1.75  # kappa, in place of 5
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #888d44dc
 @validated
 def bound_aelr(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, q: Any = None,
-    printed: Printed = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, scales: Scales = UNIT, q: Any = None, printed: Printed = False
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
 
@@ -104,8 +102,8 @@ def bound_aelr(
     `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform draws).
     Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened.
     """
-    second = estimate_moment(d, budget - 1, False, q, None, x_norm, printed)
-    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
+    second = estimate_moment(d, budget - 1, False, q, None, scales.x_norm, printed)
+    return excess_bound(False, d, second, T, scales, printed)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
 Chances = Annotated[Any, Array("Chances of the draws i_r, of sum 1; what is drawn has a positive one.", ("d",), 0, 1)]
@@ -172,7 +170,7 @@ class PrintedRate(AttributeEfficient):
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #20568564
 @register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main", of="excess",
-          bound_of=lambda c, T: 2 * T * bound_aerr(c.d, c.budget, T, c.w2, c.norm, c.label), budget=r"`budget` $=k+1\ge2$",
+          bound_of=lambda c, T: 2 * T * bound_aerr(c.d, c.budget, T, Scales(c.w2, c.norm, c.label)), budget=r"`budget` $=k+1\ge2$",
           assumptions=r"independent examples from one law, $\Vert x\Vert_2\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
           bound=r"$O\bigl(B^2\sqrt{d/(kT)}\bigr)$, $B$ = `radius`", cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class AERR(PrintedRate):
@@ -199,11 +197,11 @@ class AERR(PrintedRate):
         self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, q: Draws = None, step: StepOfRate = 1.0,
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
+        super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, q=q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #2cf47ae7
 @register("hazan2012", needs="iid Bounded", theorem="papers/hazan2012/01_aerr_aelr.ipynb#thm-hk-main", of="excess",
-          bound_of=lambda c, T: 2 * T * bound_aelr(c.d, c.budget, T, c.w1, c.entry, c.label), budget=r"`budget` $=k+1\ge2$",
+          bound_of=lambda c, T: 2 * T * bound_aelr(c.d, c.budget, T, Scales(c.w1, c.entry, c.label)), budget=r"`budget` $=k+1\ge2$",
           assumptions=r"independent examples from one law, $\Vert x\Vert_\infty\le$ `x_norm`, $\lvert y\rvert\le$ `y_max`",
           bound=r"$O\bigl(B^2\sqrt{d\ln(d)/(kT)}\bigr)$, $B$ = `radius`", cost=r"$O(k\log d)$ amortised; $O(d)$ to score")
 class AELR(PrintedRate):
@@ -232,7 +230,7 @@ class AELR(PrintedRate):
         self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, q: Draws = None, step: StepOfRate = 1.0,
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, q)
+        super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, q=q)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
 @validated

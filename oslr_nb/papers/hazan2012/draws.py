@@ -9,13 +9,14 @@ measured.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ...core.base.checks import check_array, fail
 from ...core.game.learner import SLACK
-from ...core.base.parameters import Array, Budget, Confidence, Count, Seed, SeveralFeatures, YMax, validated
+from ...core.base.parameters import UNIT, Array, Budget, Confidence, Count, Scales, Seed, SeveralFeatures, YMax
+from ...core.base.parameters import validated
 from ...core.game.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
 from .learners import Ball, BudgetOfTwo, RoundsOfRate, StepOfRate
@@ -24,7 +25,7 @@ from .learners import SCALARS, check_chances
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',
-           'TwoPhaseAELR', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso']
+           'TwoPhaseAELR', 'PhaseOne', 'bound_two_phase', 'bound_ks_ridge', 'bound_ks_lasso']
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ad97381f
 @validated
@@ -53,7 +54,7 @@ class KnownMoments(PrintedRate):
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         if moments is None: fail("moments", None, "one E x_i^2 for each feature", "AERR and AELR need none")
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, moments=moments)
+        super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, moments=moments)
 
     def _draws_for(self, moments: np.ndarray) -> np.ndarray: return data_dependent_q(moments, self.ridge)
 
@@ -121,8 +122,7 @@ def check_moments(moments: Any, d: int, ridge: bool, x_norm: float) -> np.ndarra
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #0b2ca22a
 @validated
 def bound_ddaerr(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
-    printed: Printed = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, scales: Scales = UNIT, printed: Printed = False
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
 
@@ -130,15 +130,14 @@ def bound_ddaerr(
     `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 3.3 of
     Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
-    a = check_moments(moments, d, True, x_norm)
-    second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, x_norm, printed)
-    return excess_bound(True, d, second, T, radius, x_norm, y_max, printed)
+    a = check_moments(moments, d, True, scales.x_norm)
+    second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, scales.x_norm, printed)
+    return excess_bound(True, d, second, T, scales, printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #343c2674
 @validated
 def bound_ddaelr(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
-    printed: Printed = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: RoundsOfRate, moments: Any, scales: Scales = UNIT, printed: Printed = False
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
 
@@ -146,9 +145,9 @@ def bound_ddaelr(
     instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 4.4 of Kukliansky
     & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
-    a = check_moments(moments, d, False, x_norm)
-    second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, x_norm, printed)
-    return excess_bound(False, d, second, T, radius, x_norm, y_max, printed)
+    a = check_moments(moments, d, False, scales.x_norm)
+    second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, scales.x_norm, printed)
+    return excess_bound(False, d, second, T, scales, printed)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f0225cb4
 def unequal_moments(d: int, ridge: bool) -> np.ndarray:
@@ -186,7 +185,7 @@ class TwoPhase(PrintedRate):
         step: StepOfRate = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         warm = -(-T // 10) if warm is None else warm
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, warm=warm, delta=delta)
+        super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, warm=warm, delta=delta)
 
     def _update(self, y: float) -> None:
         super()._update(y)
@@ -270,10 +269,16 @@ def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: 
     return single / draws + x_norm**2
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f6518d7c
+class PhaseOne(NamedTuple):
+    "The rounds of phase one, and the chance that it misjudges the moments."
+
+    warm: Warm
+    delta: Confidence = 0.05
+
+
 @validated
 def bound_two_phase(
-    ridge: IsRidge, d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05,
-    radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0,
+    ridge: IsRidge, d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, phase: PhaseOne, scales: Scales = UNIT
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase
     one.
@@ -281,6 +286,7 @@ def bound_two_phase(
     ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. Units:
     squared labels. Source: ours, Corollary HB 1 (Corollary HB 1 (cor-hk-phases)).
     """
+    (warm, delta), (radius, x_norm, y_max) = phase, scales
     moments = check_moments(moments, d, ridge, x_norm)
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * warm)
     G = (radius * x_norm + y_max) * math.sqrt(phase_two_moment(moments, budget - 1, eps, ridge, x_norm))
@@ -290,14 +296,14 @@ def bound_two_phase(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8c12b26c
 @validated
 def bound_ks_ridge(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05, radius: Ball = 1.0,
-    uniform: Uniform = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, phase: PhaseOne, radius: Ball = 1.0, uniform: Uniform = False
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
     moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
     3.4; the claim 'with probability 1' is refuted (E-H2).
     """
+    warm, delta = phase
     a, k, n = check_moments(moments, d, True, 1.0), budget - 1, T - warm
     if uniform: return 4 * radius**2 * math.sqrt(6 * d / (k * n))
     root = float(np.sqrt(a).sum())
@@ -307,14 +313,14 @@ def bound_ks_ridge(
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #7f19342d
 @validated
 def bound_ks_lasso(
-    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, warm: Warm, delta: Confidence = 0.05, radius: Ball = 1.0,
-    uniform: Uniform = False,
+    d: SeveralFeatures, budget: BudgetOfTwo, T: TwoPhases, moments: Any, phase: PhaseOne, radius: Ball = 1.0, uniform: Uniform = False
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
     moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
     4.5; the claim 'with probability 1' is refuted (E-H2).
     """
+    warm, delta = phase
     a, k, n = check_moments(moments, d, False, 1.0), budget - 1, T - warm
     if uniform: return 61 * radius**2 * math.sqrt(d * math.log(2 * d) / (k * n))
     eps = min(d * math.log(2 * d / delta) / (budget * warm), 1.0)

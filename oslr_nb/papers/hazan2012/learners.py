@@ -18,8 +18,8 @@ from ...core.mathematics.designs import draw_outside
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
 from ...core.mathematics.oco import adaptive_weight
-from ...core.base.parameters import AdaptiveStep, Flag, Integer, PairBudget, Parameter, PlannedRounds, Radius, Rounds
-from ...core.base.parameters import XNorm, but
+from ...core.base.parameters import AdaptiveStep, Flag, Integer, PairBudget, Parameter, PlannedRounds, Radius
+from ...core.base.parameters import Rounds, Scales, XNorm, but
 from ...core.mathematics.trees import sums_find, sums_first, sums_tree, sums_update
 
 # %% auto #0
@@ -399,28 +399,24 @@ class AttributeEfficient(Learner):
     low: np.ndarray; v: np.ndarray; total: np.ndarray; tree: np.ndarray; second: np.ndarray; cdf: np.ndarray; chance: np.ndarray
     ridge: ClassVar[bool] = True
 
-    def __init__(
-        self, d: int, budget: int, T: int | None, step: float | str, radius: float, x_norm: float, y_max: float, seed: Any,
-        q: Any = None, moments: Any = None, **params: Any,
-    ):
+    def __init__(self, d: int, budget: int, T: int | None, step: float | str, scales: Scales, seed: Any, **params: Any):
         if T is None and step != "adaptive":
             fail("T", T, "an integer of at least 1", "the step of Hazan & Koren 2012 depends on the number of rounds")
-        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
-        p, a = check_chances(q, moments, d)
+        p, a = check_chances(params.pop("q", None), params.pop("moments", None), d)
         if a is not None: p = self._draws_for(a)
         lists = {"moments": a.tolist()} if a is not None else {"q": p.tolist()} if p is not None else {}
-        super().__init__(d, budget, seed, T=T, **names, **lists, **params)
-        self.T, self.draws, self.radius = T, budget - 1, radius
-        self.x_limit, self.y_limit = ("x_norm", x_norm, self.ridge), ("y_max", y_max)
+        super().__init__(d, budget, seed, T=T, **scales._asdict(), step=step, **lists, **params)
+        self.T, self.draws, self.radius = T, budget - 1, scales.radius
+        self.x_limit, self.y_limit = ("x_norm", scales.x_norm, self.ridge), ("y_max", scales.y_max)
         self.warm: int = params.get("warm", 0)
-        self._plan = Plan(self.ridge, params.get("reading") == "observed", self.draws, self.warm, radius)
+        self._plan = Plan(self.ridge, params.get("reading") == "observed", self.draws, self.warm, scales.radius)
         self.exponents, self.nodes = 0 if self.ridge else d, sums_tree(d).size
         self.weighted, self.moments = d if p is not None or self.warm else 0, d if self.warm else 0
         self.chances = self.weighted or 1
         self._allocate()
         num, adaptive = self.num.view(SCALARS)[0], step == "adaptive"
         num["adaptive"], num["least"] = adaptive, 0.0 if self.ridge else d
-        num["factor"] = num["most"] = (0.0 if adaptive else 1.0) if self.ridge else radius / (2 * d)
+        num["factor"] = num["most"] = (0.0 if adaptive else 1.0) if self.ridge else scales.radius / (2 * d)
         self.low[:], self.chance[:] = 1.0, 1 / d
         if self.weighted: self._choose(self.chance.copy() if p is None else p)
         self._set_rate(self._second(p, a), T)

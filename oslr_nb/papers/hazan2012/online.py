@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.base.parameters import Array, Choice, Count, Seed, SeveralFeatures, YMax, validated
+from ...core.base.parameters import Array, Choice, Count, Scales, Seed, SeveralFeatures, YMax, validated
 from ...core.game.registry import linear, register
 from .aerr_aelr import PrintedRate
 from .learners import Ball, BudgetOfTwo, RoundsOfRate, Size, StepOfRate
@@ -58,7 +58,7 @@ class OnlineAELR(PrintedRate):
         self, d: SeveralFeatures, budget: BudgetOfTwo, *, T: RoundsOfRate | None = None, reading: Reading = "observed",
         step: StepOfRate = 1.0, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        super().__init__(d, budget, T, step, radius, x_norm, y_max, seed, reading=reading)
+        super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, reading=reading)
 
     @property
     def coef_(self) -> np.ndarray:

@@ -15,23 +15,24 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
+from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
+from ...core.base.checks import check_rng, fail
 from ...core.base.compiled import prefetch_draws, prefetch_row
-from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside, gradient_estimate
-from ...core.mathematics.designs import pair_bound
+from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside
+from ...core.mathematics.designs import gradient_estimate, pair_bound
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
 from ...core.mathematics.oco import adaptive_weight, dual_averaging_step
-from ...core.base.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Seed
+from ...core.base.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Scales, Seed
 from ...core.base.parameters import SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
 from ...core.game.problems import Table, linear_table, signs
 from ...core.game.registry import Constants, linear, register
 
 # %% auto #0
-__all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'bound_sharpened_schedule', 'bound_sharpened',
-           'sharpened_step', 'RDA', 'RDA1', 'GreedyRDA', 'UniformRDA']
+__all__ = ['algorithm_1', 'observe', 'bound_theorem_2_schedule', 'bound_theorem_2', 'LinearModel', 'bound_sharpened_schedule',
+           'bound_sharpened', 'sharpened_step', 'RDA', 'RDA1', 'GreedyRDA', 'UniformRDA']
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c47f54a7
 def algorithm_1(
@@ -129,16 +130,24 @@ def bound_theorem_2(d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon
     return 24 / sigma_min**2 * math.sqrt((T + 1) / float(pair_bound(d, budget, top)))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6dcca825
+class LinearModel(NamedTuple):
+    "Linearly independent features with singular values sigma_d = sigma_min to sigma_1 = sigma_max, and the scales of the problem."
+
+    sigma_min: SigmaMin
+    sigma_max: SigmaMax
+    x_norm: XNorm = 1.0
+    y_max: YMax = 1.0
+    radius: Radius = 1.0
+
+
 @validated
-def bound_sharpened_schedule(
-    lam: np.ndarray, k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, sigma_min: SigmaMin, sigma_max: SigmaMax,
-    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
-) -> float:
+def bound_sharpened_schedule(lam: np.ndarray, k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, model: LinearModel) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
 
     lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. nu: `truncation_factor`. M:
     `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
     """
+    sigma_min, sigma_max, x_norm, y_max, radius = model
     lam = check_schedule(lam)
     factor = truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
@@ -146,15 +155,13 @@ def bound_sharpened_schedule(
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #45dd246f
 @validated
-def bound_sharpened(
-    k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: SigmaMin, sigma_max: SigmaMax,
-    x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0,
-) -> float:
+def bound_sharpened(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, model: LinearModel) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
 
     nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017,
     sharpened on the page of Algorithm 1.
     """
+    sigma_min, sigma_max, x_norm, y_max, radius = model
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
     return truncation_factor(k, top, d) * (sigma_max / sigma_min) ** 2 * radius * math.sqrt(M * T / 2)
 
@@ -268,18 +275,19 @@ class RDA(Learner):
     """Base class of `RDA1`, `GreedyRDA` and `UniformRDA`: dual averaging on features chosen by `Observe`.
 
     q: lower bound, in (0, 1], on the chance that two features are seen together; sets the step. saved: the subclass's
-    other arguments, which `save` has to keep. Attribute rate: lambda_t / sqrt(t); with step = "adaptive" lambda_t over
-    the root of the sum of the squared lengths of the estimates.
+    other arguments, which `save` has to keep. scales: those of `Scales`. Attribute rate: lambda_t / sqrt(t); with step =
+    "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
     """
 
     State, kernels = RDAState, (rda_select, rda_predict, rda_learn, rda_ahead)
     h: np.ndarray
 
     def __init__(
-        self, d: int, budget: int, seed: Any = None, *, top: int, q: float, step: float | str = 1.0, radius: float = 1.0,
-        x_norm: float = 1.0, y_max: float = 1.0, saved: dict[str, Any] | None = None,
+        self, d: int, budget: int, seed: Any = None, *, top: int, q: float, step: float | str = 1.0, saved: dict[str, Any] | None = None,
+        **scales: float,
     ):
-        super().__init__(d, budget, seed, **(saved or {}), step=step, radius=radius, x_norm=x_norm, y_max=y_max)
+        radius, x_norm, y_max = known = Scales(**scales)
+        super().__init__(d, budget, seed, **(saved or {}), step=step, **known._asdict())
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
         self.top, self.radius, self.inverse = top, radius, inverse_chances(d, budget, top)
         self.adaptive = step == "adaptive"
@@ -304,13 +312,11 @@ class RDA(Learner):
         if self._clock <= NOTHING: return np.zeros(self.d)
         return dual_averaging_step(self.h, self.rate * math.sqrt(self._clock), self.radius)
 
-
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6d4340f8
 def best_sharpened(c: Constants, T: int) -> float:
     "`bound_sharpened` with the best of some numbers of favourites."
     tops = np.unique(np.linspace(c.k, c.budget - 2, 12).astype(int)).tolist()
-    return min(bound_sharpened(c.k, c.d, c.budget, top, T, c.low, c.high, c.norm, c.label, c.w2) for top in tops)
+    return min(bound_sharpened(c.k, c.d, c.budget, top, T, LinearModel(c.low, c.high, c.norm, c.label, c.w2)) for top in tops)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ea2b816
 @register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/01_algorithm1.ipynb#thm-two", least=(2, 1),

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
 from ...core.base.compiled import prefetch_row
-from ...core.mathematics.designs import Observe, bound_second_moment, draw_beside, gradient_estimate, pair_bound, pair_minimum
+from ...core.mathematics.designs import Observe, bound_second_moment, draw_beside, gradient_estimate, pair_bound
+from ...core.mathematics.designs import pair_minimum
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import top_k, top_rescan
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
 from ...core.mathematics.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
 from ...core.base.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real
-from ...core.base.parameters import Rounds, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
+from ...core.base.parameters import Rounds, Scales, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but
+from ...core.base.parameters import validated
 from ...core.game.registry import Constants, register
 from .algorithm1 import NOTHING, Sigma, SigmaMin, check_set
 from .algorithm1 import check_sizes, squared_norm
@@ -338,29 +340,31 @@ def squares_learn(y: float, n: int, late: bool, plan: Plan, state: SquaresState)
 class SquaresRDA(Learner):
     """Base class of `RDA2` and `RDA3`: an explorer in the rounds 1, 4, 9, ..., and a predictor on its largest weights.
 
-    power: the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3). l1: mu_0. saved: the
-    subclass's other arguments, which `save` has to keep.
+    steps: of the predictor and of the explorer. l1: mu_0. saved: the subclass's other arguments, which `save` has to keep.
+    scales: those of `Scales`.
     """
+
+    power: ClassVar[float] = 0.0  # the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3)
 
     State, kernels = SquaresState, (squares_select, squares_predict, squares_learn, squares_ahead)
     H: np.ndarray
 
     def __init__(
-        self, d: int, budget: int, seed: Any, *, top: int, power: float, step: float | str, explorer_step: float | str | None,
-        radius: float, x_norm: float, y_max: float, l1: float = 0.0, saved: dict[str, Any] | None = None,
+        self, d: int, budget: int, seed: Any, top: int, steps: tuple[Any, Any], l1: float = 0.0, saved: dict[str, Any] | None = None,
+        **scales: float,
     ):
-        explorer_step = (step if step == "adaptive" else 1.0) if explorer_step is None else explorer_step
-        names = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        super().__init__(d, budget, seed, top=top, **(saved or {}), **names)
+        radius, x_norm, y_max = known = Scales(**scales)
+        step, explorer_step = steps[0], (steps[0] if steps[0] == "adaptive" else 1.0) if steps[1] is None else steps[1]
+        super().__init__(d, budget, seed, top=top, **(saved or {}), step=step, explorer_step=explorer_step, **known._asdict())
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
-        self.top, self.radius, self.power, self.l1 = top, radius, power, l1
+        self.top, self.radius, self.l1 = top, radius, l1
         def weight(q: float, multiplier: float | str) -> float:
             if isinstance(multiplier, str): return adaptive_weight(1.0, radius, 1.0)
             return 2 * math.sqrt(bound_second_moment(q, x_norm, y_max, radius)) / (radius * multiplier)
 
         self.adapts = (step == "adaptive", explorer_step == "adaptive")
         self.rate, self.explorer_rate = weight(1.0, step), weight(float(pair_bound(d, budget, top)), explorer_step)
-        self._plan = Plan(top, self.explorer_rate, self.rate, radius, l1, power, *self.adapts)
+        self._plan = Plan(top, self.explorer_rate, self.rate, radius, l1, self.power, *self.adapts)
         self._allocate()
         self.chosen, self.favourites = np.arange(budget), np.arange(top)
 
@@ -432,8 +436,7 @@ class RDA2(SquaresRDA):
         self, d: SeveralFeatures, budget: PairBudget, *, top: Top = 0, step: PredictorStep = 1.0, explorer_step: ExplorerStep | None = None,
         radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
-        names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
-        super().__init__(d, budget, seed, top=top, power=0.0, **names)
+        super().__init__(d, budget, seed, top, (step, explorer_step), radius=radius, x_norm=x_norm, y_max=y_max)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
 @register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven", least=(0, 1),
@@ -474,6 +477,8 @@ class RDA3(SquaresRDA):
     bound_7_uniform : the regret bound.
     """
 
+    power = 0.25
+
     @validated
     def __init__(
         self, d: SeveralFeatures, budget: PairBudget, *, k: SupportOrBudget | None = None, top: Top = 0, step: PredictorStep = 1.0,
@@ -482,6 +487,6 @@ class RDA3(SquaresRDA):
     ):
         k = budget if k is None else k
         phi = check_phi(x_norm / math.sqrt(d) if phi is None else phi, k, x_norm)
-        names: dict[str, Any] = {"step": step, "explorer_step": explorer_step, "radius": radius, "x_norm": x_norm, "y_max": y_max}
         scale = l1_scale(k, phi, float(pair_bound(d, budget, top)), x_norm, y_max, radius)
-        super().__init__(d, budget, seed, top=top, power=0.25, l1=l1 * scale, **names, saved={"l1": l1, "k": k, "phi": phi})
+        saved, scales = {"l1": l1, "k": k, "phi": phi}, {"radius": radius, "x_norm": x_norm, "y_max": y_max}
+        super().__init__(d, budget, seed, top, (step, explorer_step), l1 * scale, saved, **scales)

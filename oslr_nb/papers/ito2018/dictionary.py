@@ -314,9 +314,10 @@ def dictionary_learn(y: float, n: int, late: bool, plan: Plan, s: DictionaryStat
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #66c4621f
 @kernel
 def dictionary_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, plan: Plan, s: DictionaryState, out: np.ndarray, bought: np.ndarray
+    words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, plan: Plan, s: DictionaryState, books: tuple
 ) -> int:
-    "Rounds over the given rows: predictions into out, purchases into bought; returns how many were played."
+    "Rounds over the given rows, with predictions and purchases written into the books; returns how many were played."
+    out, bought = books
     for t in range(order.size):
         row, size = order[t], 0.0
         bought[t] = n = dictionary_select(words, 0, plan, s)
@@ -458,7 +459,7 @@ class DictionaryProjection(Learner):
         return self.columns[self.S[:n]], np.empty(0, np.int64)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        played = dictionary_run(self.words, X, y, rows, self._plan, self._state, *books[:2])  # columns are measured, not read
+        played = dictionary_run(self.words, X, y, rows, self._plan, self._state, books[:2])  # columns are measured, not read
         if played < rows.size: self._cost = int(books[1][played])
         return played
 

@@ -12,7 +12,6 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -30,7 +29,7 @@ from ...core.base.parameters import Rounds, Seed, XNorm, YMax, but, validated
 from ...core.game.registry import register
 
 # %% auto #0
-__all__ = ['block_bandit', 'corollary_2', 'best_block', 'bound_block_bandit', 'online_learner', 'BlockBandit',
+__all__ = ['block_bandit', 'corollary_2', 'Inner', 'best_block', 'bound_block_bandit', 'online_learner', 'BlockBandit',
            'lower_bound_finite']
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #c5cafecb
@@ -113,16 +112,15 @@ def corollary_2(T: Amount, K: Amount, q: Exponent, a: Constant = 1.0, b: Constan
     return block, (3 - 2 * q) * a * T * block ** (q - 1)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #4cbaa87c
-@dataclass(frozen=True)
-class Inner:
+class Inner(NamedTuple):
     "An online learner for linear predictors in a ball that starts afresh in each block, with its bounds."
 
-    kind: str
-    k: int
-    radius: float
-    x_norm: float
-    y_max: float
-    ridge: float | None = None
+    kind: Inside
+    k: Numbers
+    radius: Ball = 1.0
+    x_norm: Size = 1.0
+    y_max: Label = 1.0
+    ridge: Ridge | None = None
 
     @property
     def most(self) -> float:
@@ -152,24 +150,21 @@ class Inner:
         bandit = block * bound_tsallis(n, K) * (step + 1 / step) / 2 if K > 1 else 0.0
         return (n - 1) * self.alpha(block, block) + self.alpha(T - (n - 1) * block, block) + self.most * bandit
 
-
+# %% ../../../nbs/papers/ito2018/01_finite.ipynb #d958b314
 def check_length(block: int | None) -> None:
     "Refuse blocks of more than 10^9 rounds."
     if block is not None and block > 10**9: fail("block", block, "at most 1e9")
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6d33edf1
 @validated
-def best_block(
-    T: Rounds, K: Arms, k: Numbers, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
-    ridge: Ridge | None = None, step: StepOfBandit = 1.0,
-) -> int:
+def best_block(T: Rounds, K: Arms, inner: Inner, step: StepOfBandit = 1.0) -> int:
     """Length of the blocks of `BlockBandit` for which its bound is smallest (Corollary 2 with constants).
 
-    ridge: None for the best one of each length. The result is of some 200 lengths, finely spaced around the best.
+    inner: with the ridge None, the best one of each length is meant. The result is of some 200 lengths, finely spaced around the best.
     Source: Ito et al. 2018, Corollary 2, with constants.
     """
-    known, top = Inner(inner, k, radius, x_norm, y_max, ridge), min(T, 10**9)
-    value = lambda b: known.bound(T, K, b, step)
+    top = min(T, 10**9)
+    value = lambda b: inner.bound(T, K, b, step)
     tried = sorted({round(b) for b in np.geomspace(1, top, 100)})
     i = min(range(len(tried)), key=lambda i: value(tried[i]))
     low, high = tried[max(i - 1, 0)], tried[min(i + 1, len(tried) - 1)]
@@ -177,17 +172,14 @@ def best_block(
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6476a488
 @validated
-def bound_block_bandit(
-    T: Rounds, K: Arms, k: Numbers, block: Block | None = None, inner: Inside = "vaw", radius: Ball = 1.0, x_norm: Size = 1.0,
-    y_max: Label = 1.0, ridge: Ridge | None = None, step: StepOfBandit = 1.0,
-) -> float:
+def bound_block_bandit(T: Rounds, K: Arms, inner: Inner, block: Block | None = None, step: StepOfBandit = 1.0) -> float:
     """Upper bound on the expected regret of `BlockBandit` (Ito et al. 2018, Theorem 1, with constants).
 
     Returns (n - 1) alpha(block) + alpha(rest) + M block beta(n), n the number of blocks. An upper bound.
     """
     check_length(block)
-    if block is None: block = best_block(T, K, k, inner, radius, x_norm, y_max, ridge, step)
-    return Inner(inner, k, radius, x_norm, y_max, ridge).bound(T, K, block, step)
+    if block is None: block = best_block(T, K, inner, step)
+    return inner.bound(T, K, block, step)
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #58d3f4cf
 @kernel
@@ -232,18 +224,14 @@ class InBall:
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #15955e9d
 @validated
-def online_learner(
-    inner: Inside, k: Numbers, block: Length, radius: Ball = 1.0, x_norm: Size = 1.0, y_max: Label = 1.0,
-    ridge: Ridge | None = None,
-) -> Any:
+def online_learner(inner: Inner, block: Length) -> Any:
     """A fresh online learner for `block_bandit`, as in `BlockBandit` but in plain numpy.
 
     block: sets the ridge where none is given. Returns an object with methods ``predict(z)`` and ``learn(z, y)``.
     Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
     """
-    known = Inner(inner, k, radius, x_norm, y_max, ridge)
-    if inner == "vaw": return Forecaster(k, known.ridge_of(block), y_max)
-    return InBall(known, None if inner == "ogd" else known.ridge_of(block))
+    if inner.kind == "vaw": return Forecaster(inner.k, inner.ridge_of(block), inner.y_max)
+    return InBall(inner, None if inner.kind == "ogd" else inner.ridge_of(block))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fb2933f6
 VAW, OGD, ONS = range(3)
@@ -423,7 +411,7 @@ class BlockBandit(Learner):
         super().__init__(d, k, seed, family=given, T=T, inner=inner, block=block, **scales)
         del self.params["budget"]  # the family says it
         self.x_limit, self.y_limit = ("x_norm", x_norm, True), ("y_max", y_max)
-        self.block = best_block(T, K, k, inner, radius, x_norm, y_max, ridge, step) if block is None else block
+        self.block = best_block(T, K, known, step) if block is None else block
         self.inner, self.ridge = INNER.index(inner), 1.0 if inner == "ogd" else known.ridge_of(self.block)
         least = 1e-13 * self.block * x_norm**2
         if inner == "ons" and self.ridge < least: fail("ridge", self.ridge, f"at least {least:g}", "the Newton step factors a matrix")

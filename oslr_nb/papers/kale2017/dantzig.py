@@ -15,15 +15,16 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
+from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude
+from ...core.base.checks import fail
 from ...core.base.compiled import entry
 from ...core.mathematics.designs import draw_outside
 from ...core.mathematics.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
-from ...core.base.parameters import Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative, Parameter
-from ...core.base.parameters import Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, Sparsity, XMax, but
-from ...core.base.parameters import validated
+from ...core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative
+from ...core.base.parameters import Parameter, Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, SparseModel
+from ...core.base.parameters import Sparsity, XMax, but, validated
 from ...core.game.registry import register
 from ...core.mathematics.sparse.dantzig_selector import dantzig, dantzig_path
 
@@ -161,15 +162,15 @@ def textbook_dantzig(
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a743537e
 @validated
 def bound_dantzig(
-    d: SeveralFeatures, k0: Seen, k: Sparsity, T: Rounds, sigma: Nonnegative = 1.0, radius: Positive = 1.0, x_max: Positive = 1.0,
-    delta: Confidence = 0.05, eps: Deviation = 0.2, t0: Waiting = 0,
+    d: SeveralFeatures, k0: Seen, k: Sparsity, T: Rounds, model: SparseModel = UNIT_MODEL, eps: Deviation = 0.2, t0: Waiting = 0
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
 
-    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. radius: B, with ||w*||_1 <= B. eps: RIP
+    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. eps: RIP
     constant for 3k features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner
     plays 0 until then. Returns: the bound of Theorem KD 1 (thm-kale), in squared labels.
     """
+    sigma, radius, x_max, delta = model
     gamma, s, total = 1 - 4 * eps + eps**2, max(1, t0.bit_length()), 0.0
     crude = (x_max * radius) ** 2
     start = min(T, 2**s - 1)
@@ -361,7 +362,7 @@ FACTS = {  # for the registry
 }
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #692e0668
-@register("kale2017", bound_of=lambda c, T: bound_dantzig(c.d, c.budget, c.k, T, c.sigma, c.w1, c.entry, eps=c.eps),
+@register("kale2017", bound_of=lambda c, T: bound_dantzig(c.d, c.budget, c.k, T, SparseModel(c.sigma, c.w1, c.entry), eps=c.eps),
           budget=r"`budget` $=k_0\ge2$, besides the $k$ committed weights", **FACTS)
 class DantzigPOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017: commit k weights, look at random features, solve a Dantzig selector at powers of two.
@@ -380,7 +381,8 @@ class DantzigPOSLR(DantzigState):
     kernels = (dantzig_select, dantzig_score, dantzig_learn, dantzig_commit)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6e1ef0ca
-@register("kale2017", least=(2, 1), bound_of=lambda c, T: bound_dantzig(c.d, c.budget - c.k, c.k, T, c.sigma, c.w1, c.entry, eps=c.eps),
+@register("kale2017", least=(2, 1),
+          bound_of=lambda c, T: bound_dantzig(c.d, c.budget - c.k, c.k, T, SparseModel(c.sigma, c.w1, c.entry), eps=c.eps),
           budget=r"`budget` $=k_0+k\ge k+2$", **FACTS)
 class DantzigOSLR(DantzigState):
     """Algorithm 1 of Kale et al. 2017 as a predictor: it buys random features and those of its weights.

@@ -27,8 +27,8 @@ from ...core.base.parameters import Real, Rounds, Seed, Sparsity, XMax, YMax, bu
 from ...core.game.registry import register
 
 # %% auto #0
-__all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 'bound_greedy', 'GreedyPlan', 'greedy_parameters',
-           'online_greedy', 'OnlineGreedyOSLR', 'OnlineGreedyPOSLR']
+__all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 'BatchConditions', 'bound_greedy', 'GreedyPlan',
+           'greedy_parameters', 'online_greedy', 'OnlineGreedyOSLR', 'OnlineGreedyPOSLR']
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #90f56927
 def set_loss(X: np.ndarray, y: np.ndarray, S: Any) -> float:
@@ -111,19 +111,27 @@ def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
     return d, k0, k1, int((k0 * T / (2 * d)) ** (1 / 3)), max(float(s[-1] / s[0]) for s in spectra)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e15d0d51
+class BatchConditions(NamedTuple):
+    "What a bound on Algorithm 2 assumes of every batch, with the ridge of VAW and the limits of the data."
+
+    kappa: Condition  # restricted condition number
+    phi: Positive | None = None  # lower bound on the restricted eigenvalues, squared feature
+    ridge: Positive = 1.0
+    x_max: Positive = 1.0
+    y_max: Positive = 1.0
+
+
 @validated
-def bound_greedy(
-    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, phi: Positive, k1: Count, batch: Count,
-    ridge: Positive = 1.0, x_max: Positive = 1.0, y_max: Positive = 1.0,
-) -> float:
+def bound_greedy(d: Features, k: Sparsity, budget: int, T: int, k1: Count, batch: Count, known: BatchConditions) -> float:
     """Upper bound on the expected regret of `OnlineGreedyOSLR` against k-sparse weights (Theorem 9 of Kale et al. 2017, mended).
 
-    kappa: restricted condition number of every batch for sparsity k1 + k - 1, from 1. phi: lower bound on the
-    restricted eigenvalues of every batch for sparsity k1, squared feature, positive. k1: copies of BEXP, from 1 to
-    `budget`. batch: rounds of a batch, from 1 to T. ridge: ridge of VAW, squared feature. Returns: the bound of Theorem
-    KG 1 (thm-greedy). An upper bound, with N B in the place of T in its first term. Measured regrets
-    were two to four times smaller for k = 1, ten or more times for larger k.
+    k1: copies of BEXP, from 1 to `budget`. batch: rounds of a batch, from 1 to T. known: kappa is that of every batch
+    for sparsity k1 + k - 1, phi for sparsity k1. Returns: the bound of Theorem KG 1 (thm-greedy). An upper bound, with
+    N B in the place of T in its first term. Measured regrets were two to four times smaller for k = 1, ten or more
+    times for larger k.
     """
+    kappa, phi, ridge, x_max, y_max = known
+    if phi is None: fail("phi", phi, "a positive number", "the regret in a batch is divided by it")
     d, budget, k1, T, batch = check_batch_sizes(d, budget, k1, T, batch)
     within = bound_batch(batch, k1, phi, ridge, x_max, y_max)
     N, beta = T // batch, 1 + (k - 1) * kappa**2
@@ -145,22 +153,19 @@ class GreedyPlan:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4b2858f0
 @validated
-def greedy_parameters(
-    d: Features, k: Sparsity, budget: int, T: int, kappa: Condition, least: Rounds | None = None,
-    phi: float | None = None, ridge: float = 1.0, x_max: float = 1.0, y_max: float = 1.0,
-) -> GreedyPlan:
+def greedy_parameters(d: Features, k: Sparsity, budget: int, T: int, known: BatchConditions, least: Rounds | None = None) -> GreedyPlan:
     """Number of copies and length of a batch for Algorithm 2 of Kale et al. 2017, within Theorem 9.
 
-    d, k, budget, T: features, sparsity of the comparator, features bought a round (k0 in the paper), rounds. kappa:
-    restricted condition number for sparsity k1 + k, with the k1 that is returned, of every block of `least` rounds or
-    more, from 1. least: t0 of the paper; min(d, k1 + k) by default, below which no restricted condition number is
-    finite. phi: lower bound on the restricted eigenvalues of these blocks. Given, k1 and batch are the best for
-    `bound_greedy` on a grid; otherwise they are those of Theorem 9, rounded. ridge, x_max, y_max: as for
-    `bound_greedy`; used if phi is given. Returns a GreedyPlan with the bound, which is inf without phi.
+    d, k, budget, T: features, sparsity of the comparator, features bought a round (k0 in the paper), rounds. known:
+    kappa is that for sparsity k1 + k, with the k1 that is returned, of every block of `least` rounds or more; so is
+    phi. With phi, k1 and batch are the best for `bound_greedy` on a grid; without it they are those of Theorem 9,
+    rounded, and the bound is inf. least: t0 of the paper; min(d, k1 + k) by default, below which no restricted
+    condition number is finite.
     """
+    kappa = known.kappa
     d, budget, _, T, _ = check_batch_sizes(d, budget, 1, T, 1)
     wanted = lambda k1: max(min(d, k1 + k), least or 0)
-    if phi is not None: return smallest_bound(d, k, budget, T, kappa, phi, wanted, ridge, x_max, y_max)
+    if known.phi is not None: return smallest_bound(d, k, budget, T, known, wanted)
     copies = kappa**2 * k * math.log(T) / 3
     why = f"Theorem 9 sets k1 = kappa^2 k ln(T) / 3 = {copies:.4g}, and each copy of BEXP asks for a feature or more"
     k1 = max(1, math.ceil(min(copies, 1e15)))
@@ -174,15 +179,13 @@ def greedy_parameters(
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #c13c0001
 #| code-fold: true
 #| code-summary: "smallest_bound"
-def smallest_bound(
-    d: int, k: int, budget: int, T: int, kappa: float, phi: float, wanted: Callable, ridge: float, x_max: float, y_max: float
-) -> GreedyPlan:
+def smallest_bound(d: int, k: int, budget: int, T: int, known: BatchConditions, wanted: Callable) -> GreedyPlan:
     "The k1 and batch of the smallest bound_greedy on geometric grids: k1 up to about beta ln T, beyond which T rho^k1 < 1, and batches."
-    best, beta = None, 1 + (k - 1) * kappa**2
+    best, beta = None, 1 + (k - 1) * known.kappa**2
     most = min(budget, 1 + math.ceil(min(beta * math.log(max(T, 2)), 1e6)))
     for k1 in sorted({*np.unique(np.round(np.geomspace(1, most, 60))).astype(int).tolist()}):
         for batch in sorted({*np.round(np.geomspace(wanted(k1), T, 40)).astype(int).tolist()}) if wanted(k1) <= T else ():
-            bound = bound_greedy(d, k, budget, T, kappa, phi, k1, batch, ridge, x_max, y_max)
+            bound = bound_greedy(d, k, budget, T, k1, batch, known)
             if best is None or bound < best.bound: best = GreedyPlan(k1, batch, budget // k1, bound)
     if best is None: fail("T", T, f"at least t0 = {wanted(1)}", "a batch has to reach t0")
     return best
@@ -425,11 +428,9 @@ class GreedyBatches(Learner):
     State = BatchState
     W: np.ndarray; total: np.ndarray; special: np.ndarray; R: np.ndarray; u: np.ndarray  # of `BatchState`
 
-    def __init__(
-        self, d: int, budget: int, k1: int, T: int, batch: int, ridge: float, step: float, x_max: float, y_max: float, seed: Any,
-        **params: Any,
-    ):
-        super().__init__(d, budget, seed, T=T, batch=batch, ridge=ridge, step=step, x_max=x_max, y_max=y_max, **params)
+    def __init__(self, d: int, budget: int, k1: int, T: int, batch: int, seed: Any, **params: Any):
+        super().__init__(d, budget, seed, T=T, batch=batch, **params)
+        ridge, step, x_max, y_max = (params[name] for name in ("ridge", "step", "x_max", "y_max"))
         self.x_limit, self.y_limit = ("x_max", x_max, False), ("y_max", y_max)
         self.T, self.k1, self.batch, self.ridge, self.y_max = T, k1, batch, ridge, y_max
         self.draws = budget // k1
@@ -505,10 +506,10 @@ class OnlineGreedyOSLR(GreedyBatches):
         y_max: YMax = 1.0, seed: Seed = None,
     ):
         if kappa is not None:
-            plan = greedy_parameters(d, k, budget, T, kappa)
+            plan = greedy_parameters(d, k, budget, T, BatchConditions(kappa))
             k1, batch = plan.k1 if k1 is None else k1, plan.batch if batch is None else batch
         d, budget, k1, T, batch = check_batch_sizes(d, budget, min(budget, max(k, budget // 2)) if k1 is None else k1, T, batch)
-        super().__init__(d, budget, k1, T, batch, ridge, step, x_max, y_max, seed, k=k, kappa=kappa)
+        super().__init__(d, budget, k1, T, batch, seed, ridge=ridge, step=step, x_max=x_max, y_max=y_max, k=k, kappa=kappa)
         self.params["k1"] = k1
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a2669d77
@@ -550,7 +551,7 @@ class OnlineGreedyPOSLR(GreedyBatches):
         step: Multiplier = 1.0, x_max: XMax = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         d, budget, k, T, batch = check_batch_sizes(d, budget, k, T, batch)
-        super().__init__(d, budget, k, T, batch, ridge, step, x_max, y_max, seed, k=k)
+        super().__init__(d, budget, k, T, batch, seed, ridge=ridge, step=step, x_max=x_max, y_max=y_max, k=k)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #baf38734
 def hadamard(d: int) -> np.ndarray:

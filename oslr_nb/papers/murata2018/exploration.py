@@ -27,7 +27,8 @@ from ...core.game.registry import register
 
 # %% auto #0
 __all__ = ['Descent', 'block_gradient', 'textbook_exploration', 'Exploration', 'restricted_constants', 'stable_step',
-           'contraction_factor', 'least_top', 'bound_block_noise', 'bound_exploration', 'exploration_plan']
+           'contraction_factor', 'least_top', 'bound_block_noise', 'SparseProblem', 'bound_exploration',
+           'exploration_plan']
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #76d61b27
 WEIGHT_LIMIT = 1e30  # weights are cut to this magnitude: a step that is far too long must not end in infinities
@@ -305,21 +306,27 @@ def hard_learn(y: float, n: int, late: bool, plan: Plan, state: HardState) -> No
     if num.rounds >= num.batch: close_block(plan, state)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #77dc67ed
+class Phases(NamedTuple):
+    "The plan of an outer round: updates and their batches, which grow from an outer round to the next."
+
+    eta: float  # step size
+    explore: tuple[int, int]  # updates that explore, and examples of a block
+    exploit: tuple[int, int]  # updates on the support that was found, and examples of each
+    growth: float
+
+
 class HardThresholding(Learner):
     """Base class of `Exploration`, `Exploitation` and `Hybrid`: the calls of the protocol for a plan of phases.
 
-    An outer round is `explore[0]` updates that explore, with `explore[1]` examples a block, and then `exploit[0]` updates on the
-    support that was found, with `exploit[1]` examples each; the batches grow by `growth` from an outer round to the next.
+    first: the coordinates of the first weights, and their values.
     """
 
     State, kernels = HardState, (hard_select, hard_predict, hard_learn, hard_ahead)
     late_labels = False  # an example counts for the block whose features it bought, and that may be over
     theta: np.ndarray
 
-    def __init__(
-        self, d: int, budget: int, top: int, width: int, eta: float, explore: tuple[int, int], exploit: tuple[int, int], growth: float,
-        support: Any, start: Any, seed: Any, /, **params: Any,
-    ):
+    def __init__(self, d: int, budget: int, top: int, width: int, phases: Phases, first: tuple[Any, Any], seed: Any, /, **params: Any):
+        (eta, explore, exploit, growth), (support, start) = phases, first
         most, why = (top, f"top = {top} are kept") if explore[0] else (budget, f"budget = {budget} may be bought")
         S, values = check_start(d, most, support, start, why)
         given = {"support": None if support is None else S.tolist(), "start": None if start is None else values.tolist()}
@@ -416,7 +423,8 @@ class Exploration(HardThresholding):
     ):
         d, budget, top, width = check_sizes(d, budget, top, width)
         names = {"top": top, "batch": batch, "width": width, "smoothness": smoothness, "x_max": x_max}
-        super().__init__(d, budget, top, width, check_step(eta, smoothness), (1, batch), (0, 1), growth, support, start, seed, **names)
+        phases = Phases(check_step(eta, smoothness), (1, batch), (0, 1), growth)
+        super().__init__(d, budget, top, width, phases, (support, start), seed, **names)
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #a34479ea
 def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
@@ -497,18 +505,30 @@ def bound_block_noise(
     return 8 * x_max**2 * (x_max**2 * m * error + sigma**2) / batch * logs
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
+class SparseProblem(NamedTuple):
+    "Examples of d features, a k-sparse truth, and the weights that hard thresholding keeps."
+
+    d: Count
+    top: Kept
+    k: Sparsity
+    mu: Convex  # of order 2 top + k, as L (`restricted_constants`)
+    L: Smooth
+    sigma: Nonnegative = 0.0  # deviation of the noise
+    x_max: Positive = 1.0  # largest magnitude of a feature
+
+
 @validated
 def bound_exploration(
-    batches: Any, d: Count, top: Kept, k: Sparsity, start: Nonnegative, mu: Convex, L: Smooth, sigma: Nonnegative = 0.0,
-    x_max: Positive = 1.0, eta: float | None = None, chance: Confidence | None = None,
+    batches: Any, problem: SparseProblem, start: Nonnegative, eta: float | None = None, chance: Confidence | None = None
 ) -> np.ndarray:
     """Upper bounds on the squared distance of Exploration to the truth, after each update, for any batches.
 
-    batches (T,): examples of a block in each update. start: ||theta_0 - theta*||^2. mu, L: restricted strong convexity
-    and smoothness (`restricted_constants`). chance: given, all bounds hold together with probability 1 - chance; else
-    they are bounds on the expectation. Returns (T + 1,): the bounds, beginning with `start`. Source: Murata & Suzuki
-    2018, Theorem 4.1, in shape; the recursion and its constants are ours.
+    batches (T,): examples of a block in each update. start: ||theta_0 - theta*||^2. chance: given, all bounds hold
+    together with probability 1 - chance; else they are bounds on the expectation. Returns (T + 1,): the bounds,
+    beginning with `start`. Source: Murata & Suzuki 2018, Theorem 4.1, in shape; the recursion and its constants are
+    ours.
     """
+    d, top, k, mu, L, sigma, x_max = problem
     eta = check_step(2 / (L + mu) if eta is None else eta, L)
     rho, m = contraction_factor(d, top, k, mu, L, eta), min(d, top + k)
     root = eta * math.sqrt(truncation_factor(k, top, d) * m)
@@ -522,17 +542,14 @@ def bound_exploration(
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #474a63fe
 @validated
-def exploration_plan(
-    eps: float, d: int, budget: int, top: int, k: int, start: Positive, mu: float, L: float, sigma: Nonnegative = 0.0,
-    x_max: Positive = 1.0, eta: float | None = None,
-) -> tuple[int, int, int]:
+def exploration_plan(eps: float, problem: SparseProblem, budget: int, start: Positive, eta: float | None = None) -> tuple[int, int, int]:
     """A constant batch and a number of updates after which the expected squared distance is at most eps.
 
-    eps: the goal, in (0, 4 start). top, k: weights that are kept, below budget, and sparsity of the truth, 1 <= k <=
-    top. start: ||theta_0 - theta*||^2, positive. eta: step size, below 2 / L. Default: 2 / (L + mu). Returns batch,
-    updates, examples: examples of a block, updates, and examples in all. Source: Murata & Suzuki 2018, Corollary 4.2,
-    in shape; the constants are ours.
+    eps: the goal, in (0, 4 start). budget: above top. start: ||theta_0 - theta*||^2, positive. eta: step size,
+    below 2 / L. Default: 2 / (L + mu). Returns batch, updates, examples: examples of a block, updates, and examples
+    in all. Source: Murata & Suzuki 2018, Corollary 4.2, in shape; the constants are ours.
     """
+    d, top, k, mu, L, sigma, x_max = problem
     d, budget, top, width = check_sizes(d, budget, top)
     d, top, k, mu, L, eta = check_theory(d, top, k, mu, L, eta)
     rho, m, nu = contraction_factor(d, top, k, mu, L, eta), min(d, top + k), truncation_factor(k, top, d)

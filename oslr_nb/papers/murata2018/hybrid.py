@@ -9,17 +9,17 @@ and then the number of features no longer counts.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ...core.base.checks import check_array, check_indices, check_int, check_magnitude, check_real, fail
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import truncation_factor
-from ...core.base.parameters import Budget, Confidence, Count, Integer, Nonnegative, PairBudget, Parameter, Positive
-from ...core.base.parameters import Real, SeveralFeatures, XMax, but, validated
+from ...core.base.parameters import Budget, Confidence, Count, Integer, Nonnegative, PairBudget, Parameter
+from ...core.base.parameters import Positive, Real, SeveralFeatures, XMax, but, validated
 from ...core.game.registry import register
-from .exploration import WEIGHT_LIMIT, Batch, Convex, Descent
+from .exploration import WEIGHT_LIMIT, Batch, Convex, Descent, Phases, SparseProblem
 from .exploration import FirstSupport, FirstWeights, Growth, HardThresholding
 from .exploration import Eta, HalfBudget, NoSeed, Smooth, Smoothness, Width
 from .exploration import check_batch, check_sizes, check_start, check_step
@@ -27,8 +27,8 @@ from .exploration import contraction_factor, first_weights, textbook_exploration
 
 # %% auto #0
 __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stable_exploitation_step', 'exploitation_room',
-           'bound_exploitation', 'bound_exploitation_excess', 'exact_exploitation', 'bound_wrong_support',
-           'exploration_rate', 'bound_hybrid', 'Exploitation', 'Hybrid']
+           'SupportProblem', 'bound_exploitation', 'bound_exploitation_excess', 'exact_exploitation',
+           'bound_wrong_support', 'exploration_rate', 'bound_hybrid', 'Exploitation', 'Hybrid']
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #4f21167f
 def support_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, S: np.ndarray) -> np.ndarray:
@@ -178,18 +178,26 @@ def check_fourth(K: float, top: int, mu: float, L: float) -> None:
     if not K >= least * (1 - 1e-12): fail("K", K, f"at least {least:g}", "it is never below the trace of the second moments")
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #6d1d96d0
+class SupportProblem(NamedTuple):
+    "Constants on a support, or on all supports that can occur: of twice the second moments, of the fourth moments, and the noise."
+
+    mu: Convex  # smallest eigenvalue
+    L: Smooth  # and largest
+    K: Positive  # as in `stable_exploitation_step`
+    top: Places = 1  # features of the support
+    sigma: Nonnegative = 0.0  # deviation of the noise
+
+
 @validated
-def bound_exploitation(
-    updates: Updates, first: Nonnegative, eta: Positive, batch: Count, top: Places, mu: Convex, L: Smooth, K: Positive, sigma: Nonnegative
-) -> float:
+def bound_exploitation(updates: Updates, first: Nonnegative, eta: Positive, batch: Count, known: SupportProblem) -> float:
     """Upper bound on the expected squared distance to the true weights, on a support that contains theirs.
 
     updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an
-    update (B), at least 1. mu, L: smallest and largest eigenvalue of twice the second moments of the features on the
-    support. K: constant of their fourth moments, as in `stable_exploitation_step`. Returns (1 - 2 eta mu Delta / B)^T
+    update (B), at least 1. Returns (1 - 2 eta mu Delta / B)^T
     first + eta top sigma^2 / Delta. Tight for independent signs and standard normal features. Source: Murata & Suzuki
     2018, Theorem 4.3; constants and proof are ours.
     """
+    mu, L, K, top, sigma = known
     room = exploitation_room(eta, batch, L, K)
     check_fourth(K, top, mu, L)
     rate = max(0.0, 1 - 2 * eta * mu * room / batch)
@@ -198,17 +206,17 @@ def bound_exploitation(
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5c40bd6
 @validated
 def bound_exploitation_excess(
-    updates: Updates, first: Nonnegative, eta: Positive, batch: Count, top: Places, mu: Convex, L: Smooth, K: Positive, sigma: Nonnegative,
-    trace: float | None = None,
+    updates: Updates, first: Nonnegative, eta: Positive, batch: Count, known: SupportProblem, trace: float | None = None
 ) -> float:
     """Upper bound on the expected excess risk, on a support that contains that of the true weights.
 
-    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an
-    update (B), at least 1. mu, L, K: as in `bound_exploitation`. trace: trace of the second moments of the features on
-    the support. Default: what it is at most, top L / 2. Returns: L / 2 (1 - 2 eta mu Delta / B)^T first + eta trace
-    sigma^2 / Delta. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of
+    an update (B), at least 1. trace: trace of the second moments of the features on the support. Default: what it
+    is at most, top L / 2. Returns: L / 2 (1 - 2 eta mu Delta / B)^T first + eta trace sigma^2 / Delta. Source:
+    Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
-    start = bound_exploitation(updates, first, eta, batch, top, mu, L, K, 0.0)
+    _, L, K, top, sigma = known
+    start = bound_exploitation(updates, first, eta, batch, known._replace(sigma=0.0))
     trace = top * L / 2 if trace is None else check_real("trace", trace, 0, top * L / 2 * (1 + 1e-12), "no eigenvalue is above L / 2")
     return L / 2 * start + eta * trace * sigma**2 / exploitation_room(eta, batch, L, K)
 
@@ -232,18 +240,18 @@ def exact_exploitation(updates: FewUpdates, first: Nonnegative, eta: ShortStep, 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1dce23eb
 @validated
 def bound_wrong_support(
-    updates: Updates, excess: Nonnegative, least: Nonnegative, eta: Positive, batch: Count, mu: Convex, L: Smooth, K: Positive,
+    updates: Updates, excess: Nonnegative, least: Nonnegative, eta: Positive, batch: Count, known: SupportProblem
 ) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
 
     updates: number of updates (T), at least 0. excess: risk at the start above the least risk on the support, at least
     0. least: the least risk on the support, at least 0: the variance of the noise and of what is missed. batch:
-    examples of an update (B), at least 1. mu, L: smallest and largest eigenvalue of twice the second moments of the
-    features on the support. K: E error^2 ||z||^2 <= K E error^2 for all weights on the support: top x_max^2 for
+    examples of an update (B), at least 1. K of `known`: E error^2 ||z||^2 <= K E error^2 for all weights on the support: top x_max^2 for
     features of magnitude at most x_max; the trace of their second moments plus L if all is normal. Returns: gamma^T
     excess + (1 - gamma^T) / (1 - gamma) a least, or 1e300 if that is less; with equality for independent signs. Source:
     Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
+    mu, L, K, *_ = known
     T = updates
     check_fourth(K, 1, mu, L)
     check_real("eta L (1 - 1 / batch)", eta * L * (1 - 1 / batch), 0 if batch > 1 else -1, 2, "a longer step overshoots")
@@ -254,16 +262,14 @@ def bound_wrong_support(
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a748e0b3
 @validated
-def exploration_rate(
-    d: int, top: int, k: int, mu: Convex, L: Smooth, sigma: Nonnegative, x_max: Positive = 1.0, eta: float | None = None
-) -> tuple[float, float, float]:
+def exploration_rate(problem: SparseProblem, eta: float | None = None) -> tuple[float, float, float]:
     """The progress of an update of Exploration, in the form that `bound_hybrid` takes.
 
-    top, k (top large enough for a contraction): weights that are kept, and sparsity of the truth, 1 <= k <= top <= d.
-    mu, L: restricted strong convexity and smoothness, of order 2 top + k, as in `contraction_factor`. eta: step size,
+    problem: its top is large enough for a contraction. eta: step size,
     below 2 / L. Default: 1 / L, the longest that `bound_hybrid` allows. Returns q, V, b0: with b examples a block, b >=
     b0, an update multiplies the mean squared distance by q at most, and adds at most V / b. Ours.
     """
+    d, top, k, mu, L, sigma, x_max = problem
     eta = 1 / L if eta is None else eta
     rho = contraction_factor(d, top, k, mu, L, eta)
     if not rho < 1: fail("contraction_factor", rho, "below 1", f"top = {top} is too small for L / mu = {L / mu:g}")
@@ -358,7 +364,7 @@ class Exploitation(HardThresholding):
         S, _ = check_start(d, budget, support, start, f"budget = {budget} may be bought")
         check_int("size of the support", len(S), 1, why="without a feature there is nothing to learn")
         names = {"batch": batch, "smoothness": smoothness, "x_max": x_max}
-        super().__init__(d, budget, len(S), d, check_step(eta, smoothness), (0, 1), (1, batch), growth, S, start, seed, **names)
+        super().__init__(d, budget, len(S), d, Phases(check_step(eta, smoothness), (0, 1), (1, batch), growth), (S, start), seed, **names)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #1de988fb
 @register("murata2018", needs="iid Lin Sparse Eig Bounded", theorem="papers/murata2018/02_hybrid.ipynb#thm-hybrid", of="error",
@@ -405,7 +411,8 @@ class Hybrid(HardThresholding):
         first, second, growth = check_phases(d, width, explore, exploit, growth)
         names = {"top": top, "explore": list(first), "exploit": list(second), "width": width}
         names |= {"smoothness": smoothness, "x_max": x_max}
-        super().__init__(d, budget, top, width, check_step(eta, smoothness), first, second, growth, support, start, seed, **names)
+        phases = Phases(check_step(eta, smoothness), first, second, growth)
+        super().__init__(d, budget, top, width, phases, (support, start), seed, **names)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
 def normal_stream(
