@@ -280,7 +280,7 @@ OTHERWISE = {
 
 def arguments_of(f):
     "Good arguments by name, or None where this file does not know one."
-    home = re.sub(r"^oslr_nb\.(papers|core|practice)\.", "", f.__module__).removeprefix("oslr_nb.").split(".")[0]
+    home = re.sub(r"^oslr_nb\.(papers|core\.\w+|practice)\.", "", f.__module__).removeprefix("oslr_nb.").split(".")[0]
     out, good = {}, GOOD | OTHERWISE.get(f"{home}.{f.__name__}", {})
     for name, p in inspect.signature(f).parameters.items():
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD): continue

@@ -270,7 +270,7 @@ def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: 
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f6518d7c
 class PhaseOne(NamedTuple):
-    "The rounds of phase one, and the chance that it misjudges the moments."
+    "The rounds of phase one, and the chance that it misjudges the moments (Kukliansky & Shamir 2015)."
 
     warm: Warm
     delta: Confidence = 0.05

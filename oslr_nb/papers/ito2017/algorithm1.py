@@ -131,7 +131,7 @@ def bound_theorem_2(d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6dcca825
 class LinearModel(NamedTuple):
-    "Linearly independent features with singular values sigma_d = sigma_min to sigma_1 = sigma_max, and the scales of the problem."
+    "Linearly independent features with singular values from sigma_min to sigma_max, and the scales (Ito et al. 2017, Theorem 2)."
 
     sigma_min: SigmaMin
     sigma_max: SigmaMax

@@ -113,7 +113,7 @@ def corollary_2(T: Amount, K: Amount, q: Exponent, a: Constant = 1.0, b: Constan
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #4cbaa87c
 class Inner(NamedTuple):
-    "An online learner for linear predictors in a ball that starts afresh in each block, with its bounds."
+    "An online learner for linear predictors in a ball that starts afresh in each block, with its bounds (Ito et al. 2018)."
 
     kind: Inside
     k: Numbers

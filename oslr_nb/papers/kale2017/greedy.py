@@ -112,7 +112,7 @@ def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e15d0d51
 class BatchConditions(NamedTuple):
-    "What a bound on Algorithm 2 assumes of every batch, with the ridge of VAW and the limits of the data."
+    "What a bound on Algorithm 2 of Kale et al. 2017 assumes of every batch, with the ridge of VAW and the limits of the data."
 
     kappa: Condition  # restricted condition number
     phi: Positive | None = None  # lower bound on the restricted eigenvalues, squared feature

@@ -506,7 +506,7 @@ def bound_block_noise(
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7ca530a0
 class SparseProblem(NamedTuple):
-    "Examples of d features, a k-sparse truth, and the weights that hard thresholding keeps."
+    "Examples of d features, a k-sparse truth, and the weights that hard thresholding keeps (Murata & Suzuki 2018)."
 
     d: Count
     top: Kept

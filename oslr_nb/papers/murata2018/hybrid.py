@@ -179,7 +179,7 @@ def check_fourth(K: float, top: int, mu: float, L: float) -> None:
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #6d1d96d0
 class SupportProblem(NamedTuple):
-    "Constants on a support, or on all supports that can occur: of twice the second moments, of the fourth moments, and the noise."
+    "Constants on a support, or on all that can occur: of twice the second moments, of the fourth, and the noise (Murata & Suzuki 2018)."
 
     mu: Convex  # smallest eigenvalue
     L: Smooth  # and largest
