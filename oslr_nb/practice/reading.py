@@ -53,7 +53,7 @@ def check_kind(path: Path, what: str) -> None:
     asked = "a CSV or a Parquet file"
     check_regular(what, path, asked)
     with pa.input_stream(str(path)) as f: head = f.read(512)
-    if not head.startswith(b"PAR1") and re.search(rb"[\0-\x08\x0e-\x1f]", head):
+    if not head.startswith(b"PAR1") and re.search(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]", head):
         fail(what, path.name, asked, "it is no text in UTF-8: unpack an archive, save a workbook as CSV")
 
 

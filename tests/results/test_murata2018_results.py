@@ -137,7 +137,7 @@ def test_blog_feedback(monkeypatch, tmp_path):
     assert pages.real_names() == ["ct_like"] == list(cells) and not list(tmp_path.iterdir())
     monkeypatch.setattr(pages, "join_real", lambda cells: cells)
     text = pages.murata2018_real_figure({"ct_like": stored_result("murata2018_ct_like")}, tmp_path)
-    assert "Not at hand, left out: blog_feedback (see `oslr_nb.practice.data.blog_feedback`)" in text
+    assert "Not at hand, left out: blog_feedback (see `oslr_nb.results.datasets.blog_feedback`)" in text
     assert [p.name for p in tmp_path.iterdir()] == ["murata2018_ct_like.json"]
     def damaged(): raise ValueError("not the data set")
     monkeypatch.setattr(pages, "blog_feedback", damaged)

@@ -19,8 +19,8 @@ from ..base.checks import fail
 from ..base.frames import by_names, check_stream, column_names
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'EXPECTED', 'PRICE_SLACK', 'ProtocolError', 'BudgetExceeded', 'Environment', 'split_query',
-           'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of', 'Menu']
+__all__ = ['PROTOCOLS', 'CALLS', 'PRICE_SLACK', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'Menu', 'Environment',
+           'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of']
 
 # %% ../../../nbs/core/game/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -33,6 +33,41 @@ class ProtocolError(RuntimeError):
 
 class BudgetExceeded(ProtocolError):
     "A query that costs more than the rest of this round's budget; nothing was sold."
+
+# %% ../../../nbs/core/game/00_environment.ipynb #938a4bfd
+PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What may be bought in a round, and for how much.
+
+    budget: of a round; money, or how many numbers. costs (d,): the price of each feature; None: each number costs 1, a linear measurement
+    too.
+    """
+
+    budget: float
+    costs: np.ndarray | None = None
+
+    @property
+    def counted(self) -> bool:
+        "Whether all numbers cost 1."
+        return self.costs is None
+
+    @property
+    def limit(self) -> float:
+        "What may be spent in a round, with what is forgiven for rounding."
+        return self.budget * (1 + PRICE_SLACK)
+
+    def prices(self, d: int) -> np.ndarray:
+        "The price of each of d features."
+        return np.ones(d) if self.costs is None else self.costs
+
+    def price(self, S: np.ndarray, rows: Any = ()) -> float:
+        "What it costs to buy features (n,), and linear measurements (m, d)."
+        if self.costs is None: return len(rows) + len(S)
+        if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
+        return price_of(self.costs, S)
 
 # %% ../../../nbs/core/game/00_environment.ipynb #0324b9b4
 class Environment:
@@ -306,9 +341,6 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
 }
 
 # %% ../../../nbs/core/game/00_environment.ipynb #5cc8c591
-PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may exceed it: 0.1 + 0.2 is not 0.3 in floating point
-
-
 def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
     """Check the prices of features.
 
@@ -327,39 +359,6 @@ def price_of(costs: np.ndarray, S: np.ndarray) -> float:
     costs (d,): prices. S (n,): distinct features; may be none.
     """
     return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
-
-
-@dataclass(frozen=True)
-class Menu:
-    """What may be bought in a round, and for how much.
-
-    budget: of a round; money, or how many numbers. costs (d,): the price of each feature; None: each number costs 1, a linear measurement
-    too.
-    """
-
-    budget: float
-    costs: np.ndarray | None = None
-
-    @property
-    def counted(self) -> bool:
-        "Whether all numbers cost 1."
-        return self.costs is None
-
-    @property
-    def limit(self) -> float:
-        "What may be spent in a round, with what is forgiven for rounding."
-        return self.budget * (1 + PRICE_SLACK)
-
-    def prices(self, d: int) -> np.ndarray:
-        "The price of each of d features."
-        return np.ones(d) if self.costs is None else self.costs
-
-    def price(self, S: np.ndarray, rows: Any = ()) -> float:
-        "What it costs to buy features (n,), and linear measurements (m, d)."
-        if self.costs is None: return len(rows) + len(S)
-        if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
-        return price_of(self.costs, S)
-
 
 # %% ../../../nbs/core/game/00_environment.ipynb #bcd6d84d
 class Loss(NamedTuple):

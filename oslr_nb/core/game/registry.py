@@ -102,7 +102,7 @@ class Entry:
 
     def named(self, root: str = "../") -> str:
         """The names of its assumptions, each a link to the definition. root: the way from the page to the notebooks' folder."""
-        return ", ".join(f"[({name})](../{root}book/notation.ipynb#def-{name.lower()})" for name in self.needs.split())
+        return ", ".join(f"[({name})]({root}book/notation.ipynb#def-{name.lower()})" for name in self.needs.split())
 
     def proof(self, root: str = "../") -> str:
         """A link to its theorem; empty where there is none. root: the way from the page to the notebooks' folder."""
