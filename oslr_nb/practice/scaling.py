@@ -372,7 +372,7 @@ class Scaled(Learner):
         play = scaled_rounds(*inside.kernels[:3])
         played = play(self.words, X, y, rows, inside._plan, inside._state, self._scales, m, limits, self.values, *books[:2])
         self.num[0] += played
-        self.num[1] = n = int(books[1][min(played, rows.size - 1)])
+        self.num[1] = inside._cost = n = int(books[1][min(played, rows.size - 1)])
         self.S[:n] = inside.S[:n]
         return played
 

@@ -383,7 +383,9 @@ def run_table(
     passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)
     if tried(check_flag, "priced", priced):
         budget = tried(check_real, "budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
-    else: tried(check_int, "budget", budget, 2, None, "each learner needs a pair of features of a row, to see how they depend")
+    else:
+        why = "each learner needs a pair of features of a row, to see how they depend"
+        tried(check_int, "budget", budget, 2, None, why if costs is None else "it counts features; with --priced it is money")
     if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
     if isinstance(encode, bool): encode = ["*"] * encode
     asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
