@@ -410,8 +410,7 @@ def play_filled(lr: Learner, X: np.ndarray, y: np.ndarray, start: int, m: Means,
     "Play the rows from `start` on in compiled rounds, as far as they go; returns the first that is left, whose query stands."
     inside: Any = lr.learner if isinstance(lr, Scaled) else lr
     if not inside.plays_common_loop or (isinstance(lr, Scaled) and lr._warming): return start
-    table, limits = strided(X), (inside._limit, inside._limit, inside.y_limit[1])
-    limits = (math.inf if inside.x_limit[2] else limits[0], limits[1] if inside.x_limit[2] else math.inf, limits[2])
+    table, limits = strided(X), (*inside._limits, inside.y_limit[1])
     while start < len(y):
         rows = np.arange(start, start + lr._part(len(y) - start, True))
         books = out[start:], np.zeros(rows.size, np.int64)

@@ -236,9 +236,10 @@ class Learner:
         return values
 
     @property
-    def _limit(self) -> float:
-        "The limit of a compiled loop: the largest magnitude of a bought value, or the largest sum of squares."
-        return (self.x_limit[1] * SLACK) ** 2 if self.x_limit[2] else self.x_limit[1] * SLACK
+    def _limits(self) -> tuple[float, float]:
+        "The limits of a compiled loop: the largest magnitude of a bought value, and the largest sum of squares; one of them is infinite."
+        most = self.x_limit[1] * SLACK
+        return (math.inf, most**2) if self.x_limit[2] else (most, math.inf)
 
     def _explain_refusal(self, X: np.ndarray, row: int, t: int) -> NoReturn:
         "Raise the error of a round that compiled rounds did not play: a value that was bought, or one that the score needs, is wrong."
@@ -664,9 +665,8 @@ class Learner:
 
         books: arrays to be filled: predictions; numbers bought, which hold `most` already; money spent, () where numbers are counted.
         """
-        limit, norm = (math.inf, self._limit) if self.x_limit[2] else (self._limit, math.inf)
         costs = self.menu.prices(0 if self.menu.counted else self.d)
-        played = self._made[0](self.words, X, y, rows, self._plan, self._state, limit, norm, costs, score, *books)
+        played = self._made[0](self.words, X, y, rows, self._plan, self._state, *self._limits, costs, score, *books)
         if played < rows.size: self._cost = int(books[1][played])
         return played
 
