@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
     from oslr_nb.own import parameter_free as parameter_free
     from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data, reading as reading
-    from oslr_nb.practice import report as report, scaling as scaling, service as service, tables as tables
+    from oslr_nb.practice import report as report, scaling as scaling, service as service, tables as tables, warm as warm
     from oslr_nb.ledger import claims as claims
     from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
     from oslr_nb.results import experiments as experiments

@@ -161,7 +161,7 @@ def warm(
 ) -> None:
     "Compile learners before their first use. Needed once for each version, and for all learners unless some are named."
     from oslr_nb.core.base.backends import use_backend
-    from oslr_nb.core.game.driver import warm as run
+    from oslr_nb.practice.warm import warm as run
 
     with stop_at_errors(), use_backend(None, None, jobs): run(*(learners or []), progress=True)
 

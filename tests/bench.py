@@ -428,8 +428,9 @@ def peers():
 COLD = """import time, oslr_nb as oslr
 start = time.perf_counter()
 import numpy as np
-from oslr_nb.core.game import driver, registry
-lr = driver.sample_learner(registry.class_of({key!r}))
+from oslr_nb.core.game.registry import class_of
+from oslr_nb.practice.warm import sample_learner
+lr = sample_learner(class_of({key!r}))
 oslr.simulate(lr, np.ones((200, lr.d)) / 5, np.ones(200))
 print(time.perf_counter() - start)"""
 

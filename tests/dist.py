@@ -20,7 +20,7 @@ from conftest import TOP, files_of_the_project
 PYTHON = os.environ.get("PYTHON", sys.executable)
 EVERY_LEARNER = """
 import oslr_nb
-from oslr_nb.core.game.driver import warm_learner
+from oslr_nb.practice.warm import warm_learner
 for key in oslr_nb.LEARNERS: warm_learner(key)
 print(len(oslr_nb.LEARNERS))
 """

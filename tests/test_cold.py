@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from conftest import TOP, python
 
 PLAY = """
@@ -12,10 +13,21 @@ lr = oslr.foster2016.FKK(9, 5, k=3, T=50, radius=2.0, seed=1)
 oslr.play(lr, oslr.Environment(np.zeros((5, 9)), np.zeros(5), 5))
 oslr.simulate(lr, np.zeros((5, 9)), np.zeros(5))
 """
+RUN = """
+import tempfile
+from pathlib import Path
+import numpy as np
+from oslr_nb.practice.tables import run_table
+with tempfile.TemporaryDirectory() as folder:
+    table, rows = Path(folder) / "table.csv", np.random.default_rng(0).standard_normal((60, 9)).tolist()
+    table.write_text("\\n".join(",".join(map(str, row)) for row in [[*"abcdefgh", "y"], *rows]))
+    run_table(table, target="y", budget=4, out=Path(folder) / "out")
+"""
 
 
-def test_compiled_ahead(tmp_path):
-    for command in (["-m", "oslr_nb", "warm", "foster2016", "--jobs", "2"], ["-c", PLAY]):
+@pytest.mark.parametrize(("learner", "use"), [("foster2016", ["-c", PLAY]), ("own.PairwiseLeastSquares", ["-c", RUN])])
+def test_compiled_ahead(tmp_path, learner, use):
+    for command in (["-m", "oslr_nb", "warm", learner, "--jobs", "2"], use):
         env, before = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, set(tmp_path.rglob("*.nbc"))
         done = subprocess.run([sys.executable, *command], env=env, capture_output=True, text=True, cwd=TOP, check=False)
         assert done.returncode == 0, done.stderr
@@ -26,8 +38,8 @@ SIGNATURES = """
 import gc
 from numba import types
 from numba.core.dispatcher import Dispatcher
-from oslr_nb.core.game.driver import warm_learner
 from oslr_nb.core.game.registry import all_learners
+from oslr_nb.practice.warm import warm_learner
 for key in all_learners(): warm_learner(key)
 found = [f for f in gc.get_objects() if isinstance(f, Dispatcher) and f.py_func.__module__.startswith("oslr_nb")]
 forms = {f.py_func.__name__: {tuple(map(types.unliteral, s)) for s in f.signatures} for f in found}

@@ -34,7 +34,7 @@ for name in {(*EXTRAS, "distributed", "pandas", "polars", "river")}: sys.modules
 import numpy as np, oslr_nb as oslr
 """
 EVERY_LEARNER = """
-from oslr_nb.core.game.driver import warm_learner
+from oslr_nb.practice.warm import warm_learner
 for key in oslr.LEARNERS: warm_learner(key)
 oslr.auto(8, 4).save({path!r})
 print(oslr.load({path!r}).d)

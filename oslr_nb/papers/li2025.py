@@ -20,9 +20,8 @@ from ..core.mathematics.designs import draw_outside
 from ..core.mathematics.geometry import top_k
 from ..core.base.kernels import kernel
 from ..core.game.learner import Learner, Role
-from ..core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter
+from ..core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Noise, Nonnegative, Parameter, validated
 from ..core.base.parameters import Positive, RadiusL1, Real, Rounds, Seed, SparseModel, Sparsity, XMax, but
-from ..core.base.parameters import validated
 from ..core.game.registry import Constants, register
 from ..core.mathematics.sparse.dantzig_selector import dantzig_path
 

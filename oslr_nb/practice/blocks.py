@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +16,11 @@ from ..core.game.driver import play_stream
 from ..core.game.environment import ProtocolError
 from ..core.base.frames import table_of
 from ..core.game.learner import Learner, check_learner
-from ..core.game.run import Run
+from ..core.game.run import BlockRun, Run
 from ..core.base.storage import check_path
 
 # %% auto #0
-__all__ = ['BlockRun', 'BlockRefused', 'simulate_blocks', 'TableBlocks']
-
-# %% ../../nbs/practice/blocks.ipynb #7c8a49c7
-@dataclass(frozen=True)
-class BlockRun:
-    "A play of many blocks: sums, and for each round prediction, loss and purchase."
-
-    blocks: int  # blocks played, empty ones included
-    rounds: int  # rounds played (T)
-    scored: int  # rounds with a loss: all, unless the weights of a training-only learner were not scored
-    loss: float  # sum of the squared losses, in squared labels; added in the order of the rounds
-    bought: int  # numbers bought
-    predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
-    losses: np.ndarray  # (T,): squared losses, likewise
-    n_observed: np.ndarray  # (T,): numbers bought in each round, likewise
-    spent: float | None = None  # money spent, added in the order of the rounds; None where no prices are known
-    first: float = 0.0  # loss of the first scored round, which may have been predicted before any label
-
-    def __repr__(self) -> str:
-        mean, n = f"{self.scored or 'nothing'} scored", self.scored - 1
-        if n > 0: mean = f"mean loss after the first {(self.loss - self.first) / n:.4g}"
-        return f"BlockRun({self.rounds} rounds in {self.blocks} blocks, {mean}, {self.bought} numbers bought)"
+__all__ = ['BlockRefused', 'simulate_blocks', 'TableBlocks']
 
 # %% ../../nbs/practice/blocks.ipynb #826ce3ba
 def added(total: float, parts: np.ndarray) -> float:

@@ -23,7 +23,8 @@ from ..core.mathematics.geometry import ENUMERATION_LIMIT, Interval, compatibili
 from ..core.mathematics.geometry import outer_eigenvalues
 from ..core.game.registry import Constants, Entry, all_learners
 from ..core.mathematics.sparse.selectors import best_subset, forward_backward, forward_selection
-from ..core.base.storage import check_path, markdown, stored_result
+from ..core.base.storage import check_path
+from .data import markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto, priced_learners
 from ..own.moments.learner import priced_menu

@@ -18,7 +18,8 @@ from ..core.game.environment import PRICE_SLACK
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.mathematics.sparse.selectors import forward_selection
-from ..core.base.storage import markdown, replace_file
+from ..core.base.storage import replace_file
+from .data import markdown
 from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 

@@ -402,7 +402,12 @@ class Scaled(Learner):
         self.learner._forget()
 
 # %% ../../nbs/practice/scaling.ipynb #33c99f56
-NO_MEANS = Means(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+def fresh_means(d: int) -> Means:
+    "Nothing was bought yet."
+    return Means(np.zeros(d, np.int64), np.zeros(d, np.int64), np.zeros(d), np.zeros(d, np.int64))
+
+
+NO_MEANS = fresh_means(0)
 NO_SCALES = Scales(np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64), np.empty((0, 3)), np.empty(0, np.int64))
 
 

@@ -27,7 +27,7 @@ from ..core.base.storage import check_path, hold, in_a_sentence, read_file, writ
 from ..own.choice import auto, make_learner
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
 from .report import BINS, COMPARED, draw_figure, gather, report_text
-from .scaling import SEEN, Means, Scaled, play_filled, probe_learner
+from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
 # %% auto #0
 __all__ = ['read_options', 'run_table']
@@ -113,10 +113,9 @@ def fresh_tally(d: int) -> dict[str, np.ndarray]:
     the labels furthest from the mean, as row and distance; runs: side of the last label, and how often it changed; spread: number, sum
     and squares of the labels about the mean."""
     m = d + 2 if d <= COMPARED else 0
-    return {"far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3), "counts": np.zeros(d, np.int64),
-            "known": np.zeros(d, np.int64), "sums": np.zeros(d), "losses": np.zeros((2, BINS)),
-            "labels": np.zeros(2), "moments": np.zeros((m, m)), "made_up": np.zeros(d, np.int64), "unknown": np.zeros(d, np.int64),
-            "learnt": np.zeros(2, np.int64)}
+    return fresh_means(d)._asdict() | {"far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3),
+        "losses": np.zeros((2, BINS)), "labels": np.zeros(2), "moments": np.zeros((m, m)), "unknown": np.zeros(d, np.int64),
+        "learnt": np.zeros(2, np.int64)}
 
 
 def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..core.base.checks import check_choice, check_flag, check_int, check_real, check_scales, fail, need
-from ..core.base.storage import check_path, markdown, replace_file
-from ..practice.data import PRICED, Stream, priced, shuffled, sparse_linear
+from ..core.base.storage import check_path, replace_file
+from ..practice.data import PRICED, Stream, markdown, priced, shuffled, sparse_linear
 from .datasets import BLOG_ROWS, CT_HEADER, CT_ROWS, SOURCES, blog_feedback, ct_like, ct_slice, data_file, mnist
 
 # %% auto #0

@@ -22,12 +22,11 @@ import numpy as np
 from ..core.base.checks import need
 from ..core.game.driver import simulate
 from ..core.base.kernels import kernel
-from ..core.base.storage import markdown
+from ..practice.data import markdown, two_digits
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers.cesabianchi2010.aer import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
-from ..practice.data import two_digits
 from .datasets import mnist
 from .experiments import Cell, bracket, experiment, section, short, store, write_parquet
 

@@ -15,9 +15,8 @@ import numpy as np
 from ..core.base.checks import need
 from ..core.game.driver import simulate
 from ..core.game.run import best_sparse
-from ..core.base.storage import markdown
+from ..practice.data import digits_pair, markdown
 from ..papers import ito2017
-from ..practice.data import digits_pair
 from .experiments import Cell, bracket, experiment, section, write_parquet
 
 # %% auto #0

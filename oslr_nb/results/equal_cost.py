@@ -23,7 +23,7 @@ from ..core.game.driver import simulate
 from ..core.game.learner import Learner
 from ..core.game.run import best_sparse
 from ..core.mathematics.sparse.selectors import forward_selection
-from ..core.base.storage import markdown, stored_result
+from ..practice.data import markdown, stored_result
 from ..own.choice import auto
 from ..papers import cesabianchi2010, foster2016, hazan2012, ito2017, ito2018, kale2017, li2025, murata2018
 from ..ledger.claims import mean_limit

@@ -19,10 +19,9 @@ import numpy as np
 from ..core.base.checks import need
 from ..core.game.driver import simulate
 from ..core.game.learner import Learner
-from ..core.base.storage import markdown
+from ..practice.data import Stream, markdown, sparse_linear
 from ..ledger.claims import Case, Evidence, claim
 from ..papers import foster2016, hazan2012, ito2017
-from ..practice.data import Stream, sparse_linear
 from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, section, short, slope, store
 from .experiments import write_parquet
 

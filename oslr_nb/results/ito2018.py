@@ -21,10 +21,9 @@ import numpy as np
 from ..core.base.checks import check_choice, check_flag, check_int, check_real, check_rng, fail
 from ..core.game.driver import simulate
 from ..core.game.learner import Learner
-from ..core.base.storage import markdown
+from ..practice.data import Stream, markdown
 from ..ledger.claims import Case, Erratum, Evidence, claim
 from ..papers import ito2017, ito2018, kale2017
-from ..practice.data import Stream
 from .experiments import Cell, Study, band, bracket, ct_data, ct_name, experiment, interval, mean_interval, section, short
 from .experiments import store
 

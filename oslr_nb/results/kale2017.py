@@ -22,10 +22,9 @@ from ..core.mathematics.geometry import restricted_condition, rip_constant, spar
 from ..core.game.learner import Learner
 from ..core.game.run import best_sparse
 from ..core.mathematics.sparse.dantzig_selector import dantzig_path
-from ..core.base.storage import markdown
+from ..practice.data import Stream, digits_pair, markdown
 from ..papers import ito2017, kale2017
 from ..papers.kale2017.dantzig import cone_constant, printed_limit
-from ..practice.data import Stream, digits_pair
 from .experiments import Cell, Study, bracket, experiment, interval, section, short, slope, store
 
 # %% auto #0

@@ -22,10 +22,9 @@ from ..core.mathematics.geometry import hard_threshold
 from ..core.game.learner import Learner
 from ..core.mathematics.sparse.dantzig_selector import dantzig_path
 from ..core.mathematics.sparse.selectors import omp
-from ..core.base.storage import markdown
+from ..practice.data import Stream, markdown
 from ..ledger.claims import Case, Evidence, claim, mean_limit
 from ..papers import ito2017, kale2017, murata2018
-from ..practice.data import Stream
 from .datasets import blog_feedback, ct_like
 from .experiments import Cell, bracket, experiment, section, short, store
 

@@ -8,9 +8,9 @@ from conftest import python
 
 import oslr_nb as oslr
 from oslr_nb.core.base.kernels import kernel, record
-from oslr_nb.core.game.driver import sample_learner
 from oslr_nb.core.game.learner import Learner, Role
 from oslr_nb.core.mathematics.designs import draw_outside
+from oslr_nb.practice.warm import sample_learner
 
 NUMBERS = record("played", "yhat")
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from oslr_nb.core.base.storage import stored_result
+from oslr_nb.practice.data import stored_result
 from oslr_nb.results import equal_cost as pages
 from oslr_nb.results import experiments
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from conftest import refusals
 
-from oslr_nb.core.base.storage import stored_result
+from oslr_nb.practice.data import stored_result
 from oslr_nb.results import experiments
 from oslr_nb.results import ito2018 as pages
 from oslr_nb.results.datasets import ct_like

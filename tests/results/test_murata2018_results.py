@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from conftest import refusals
 
-from oslr_nb.core.base.storage import stored_result
 from oslr_nb.core.game.driver import simulate
+from oslr_nb.practice.data import stored_result
 from oslr_nb.results import experiments
 from oslr_nb.results import murata2018 as pages
 

@@ -4,7 +4,7 @@ import json
 import pytest
 from conftest import command
 
-from oslr_nb.core.base.storage import stored_result
+from oslr_nb.practice.data import stored_result
 from oslr_nb.results import experiments, ito2018, kale2017, murata2018
 
 experiments.load_sections()

@@ -12,8 +12,7 @@ import os
 import secrets
 import stat
 import zipfile
-from collections.abc import Iterable, Iterator
-from importlib.resources import files
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING: import sqlite3
 
 # %% auto #0
 __all__ = ['VERSION', 'checksum', 'force_folder', 'check_regular', 'keep_access', 'replace_file', 'write_file', 'write_whole',
-           'check_path', 'hold', 'read_file', 'in_a_sentence', 'stored_result', 'markdown']
+           'check_path', 'hold', 'read_file', 'in_a_sentence']
 
 # %% ../../../nbs/core/base/20_storage.ipynb #57000007
 VERSION = 2  # of the form of all files: a header of JSON with kind and version, arrays, and the checksum of both
@@ -155,15 +154,3 @@ def in_a_sentence(what: str) -> Iterator[None]:
     except Exception as e:
         ours = f": {e}".rstrip(".") if type(e) is ValueError and "it must be" in str(e) else ""
         raise ValueError(f"{what}{ours}.") from e
-
-# %% ../../../nbs/core/base/20_storage.ipynb #57c00002
-def stored_result(name: str) -> Any:
-    "A stored result, such as `speed` or `ito2017_tables`."
-    return json.loads((files("oslr_nb") / "stored" / f"{name}.json").read_text(encoding="utf8"))
-
-
-def markdown(head: Iterable[Any], rows: Iterable[Iterable[Any]], first: int = 3) -> str:
-    "A Markdown table of the names of its columns and of its rows; first: dashes below the first column, which make it wide on the site."
-    line = lambda cells: "|" + "".join(f" {cell} |" if str(cell) else " |" for cell in cells) + "\n"
-    head = list(head)
-    return "".join([line(head), line(["-" * first, *["---"] * (len(head) - 1)]), *map(line, rows)])

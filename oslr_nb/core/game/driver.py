@@ -7,20 +7,15 @@ Two ways to let a learner play a stream, one call at a time or compiled, with th
 """
 from __future__ import annotations
 
-import inspect
 import math
-from contextlib import closing
 from typing import Any
 
 import numpy as np
 
-from ..base.backends import hand_out
 from ..base.checks import Refused, check_flag, check_int, check_real, check_rng, fail
 from .environment import Environment, split_query
 from ..base.frames import Table, place_names, table_of
-from ..base.kernels import kernel_folder
 from .learner import SLACK, Learner, check_learner
-from .registry import all_learners
 from .run import Run
 
 # %% auto #0
@@ -263,32 +258,3 @@ def play_parts(
         try: parts.append(play_compiled(learner, *stream, score))
         except Refused as e: raise e.within(None if whole else part, before + start) from None
     return parts
-
-# %% ../../../nbs/core/game/03_driver.ipynb #067b70b1
-def sample_learner(cls: type[Learner]) -> Learner:
-    "A small learner of a class, by its `example`; its compiled rounds are those of any other."
-    arguments = {"d": 12, "budget": 6} | cls.example
-    return cls(**{name: arguments[name] for name in inspect.signature(cls).parameters if name in arguments})
-
-
-def warm_learner(key: str) -> None:
-    "Compile the rounds of a learner, by hand and for streams, into the folder on disk."
-    from oslr_nb.core.base.compiled import NOTICE
-
-    NOTICE.said, cls, X, y = True, all_learners()[key].cls, np.zeros((2, 12)), np.zeros(2)
-    play(lr := sample_learner(cls), Environment(X, y, lr.budget, lr.protocol, lr.params.get("k")))
-    simulate(sample_learner(cls), X, y)
-
-
-def warm(*names: str, progress: bool = False) -> None:
-    "Compile learners (by key) or those of papers, all if none is named; by the workers of joblib's backend, which share the folder."
-    from tqdm import tqdm
-
-    learners = all_learners()
-    for name in names:
-        if name not in learners and all(name != e.paper for e in learners.values()): fail("learner", name, "a key of LEARNERS, or a paper")
-    if not kernel_folder(): raise ValueError("Nothing can be kept: NUMBA_CACHE_DIR must name a folder that can be written.")
-    wanted = [(key,) for key, e in learners.items() if not names or key in names or e.paper in names]
-    wanted = [key for start in range(5) for key in wanted[start::5]]  # neighbours share few kernels
-    with closing(hand_out(warm_learner, wanted)) as work:
-        for _ in tqdm(work, total=len(wanted), desc="warm", unit=" learners", disable=not progress): pass

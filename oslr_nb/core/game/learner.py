@@ -18,8 +18,7 @@ from typing import Any, ClassVar, NoReturn, get_type_hints
 import numpy as np
 
 from .case import OpenCase
-from ..base.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label
-from ..base.checks import check_rng, fail
+from ..base.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label, check_rng, fail
 from .environment import CALLS, SQUARED, Loss, Menu, ProtocolError, split_query
 from ..base.parameters import limit
 from ..base.storage import write_file

@@ -19,7 +19,7 @@ from .environment import SQUARED, Loss
 from ..base.frames import by_names, check_stream
 
 # %% auto #0
-__all__ = ['Run', 'best_sparse', 'Comparator', 'ball_least_squares', 'SubsetLeastSquares']
+__all__ = ['Run', 'BlockRun', 'best_sparse', 'Comparator', 'ball_least_squares', 'SubsetLeastSquares']
 
 # %% ../../../nbs/core/game/02_run.ipynb #81e28a15
 @dataclass(frozen=True)
@@ -126,6 +126,27 @@ class Run:
         times = np.bincount(self.rows[~np.isnan(self.y[self.rows])], minlength=len(self.X))
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
+
+# %% ../../../nbs/core/game/02_run.ipynb #7c8a49c7
+@dataclass(frozen=True)
+class BlockRun:
+    "A play of many blocks: sums, and for each round prediction, loss and purchase."
+
+    blocks: int  # blocks played, empty ones included
+    rounds: int  # rounds played (T)
+    scored: int  # rounds with a loss: all, unless the weights of a training-only learner were not scored
+    loss: float  # sum of the squared losses, in squared labels; added in the order of the rounds
+    bought: int  # numbers bought
+    predictions: np.ndarray  # (T,): prediction of each round, NaN where weights were not scored; of length 0 without `keep`
+    losses: np.ndarray  # (T,): squared losses, likewise
+    n_observed: np.ndarray  # (T,): numbers bought in each round, likewise
+    spent: float | None = None  # money spent, added in the order of the rounds; None where no prices are known
+    first: float = 0.0  # loss of the first scored round, which may have been predicted before any label
+
+    def __repr__(self) -> str:
+        mean, n = f"{self.scored or 'nothing'} scored", self.scored - 1
+        if n > 0: mean = f"mean loss after the first {(self.loss - self.first) / n:.4g}"
+        return f"BlockRun({self.rounds} rounds in {self.blocks} blocks, {mean}, {self.bought} numbers bought)"
 
 # %% ../../../nbs/core/game/02_run.ipynb #2694ec1a
 def best_sparse(

@@ -15,10 +15,9 @@ import numpy as np
 
 from ...core.base.checks import need
 from ...core.mathematics.geometry import proj_l2, soft_threshold
-from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd
+from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd, ogd
 from ...core.mathematics.oco import bound_ons, bound_rda
 from ...core.mathematics.oco import bound_self_bounding, bound_vaw, dual_averaging, dual_averaging_step, forward_ridge, linear_regret
-from ...core.mathematics.oco import ogd
 from ...core.mathematics.oco import ogd_regret_bound, ogd_schedule, ons, ons_regret_bound, project_norm, rda_regret_bound, rda_schedule
 from ...core.mathematics.oco import ridge_weights
 from ...core.mathematics.oco import vaw, vaw_learn, vaw_parts, vaw_regret_bound

@@ -18,13 +18,11 @@ from ...core.base.compiled import entry, find_in_sums, uniform
 from ...core.mathematics.designs import draw_outside
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role, roles
-from ...core.base.parameters import Choice, Flag, Multiplier, RadiusL1, Real, Seed, SeveralFeatures, XMax, YMax
-from ...core.base.parameters import validated
+from ...core.base.parameters import Choice, Flag, Multiplier, RadiusL1, Real, Seed, SeveralFeatures, XMax, YMax, validated
 from ...core.game.registry import register
 from ...core.mathematics.trees import LAZY_SCALARS, LazyBall, lazy_ball, lazy_find, lazy_norm, lazy_refill, lazy_scale, lazy_step
 from ...core.mathematics.trees import lazy_sums, lazy_tally, lazy_weight, lazy_weights
-from .aer import EvenBudget, ExamplesOfAER, SmallBall, Strength
-from .aer import aer_lambda, bound_aer, comparator_norm
+from .aer import EvenBudget, ExamplesOfAER, SmallBall, Strength, aer_lambda, bound_aer, comparator_norm
 
 # %% auto #0
 __all__ = ['AER']

@@ -17,8 +17,7 @@ from ...core.base.checks import check_array, check_int, fail
 from ...core.mathematics.designs import draw_average
 from ...core.mathematics.experts import eg_step
 from ...core.mathematics.geometry import proj_l2
-from ...core.base.parameters import UNIT, Array, Count, Examples, Labels, Scales, Seed, SeveralFeatures, YMax
-from ...core.base.parameters import validated
+from ...core.base.parameters import UNIT, Array, Count, Examples, Labels, Scales, Seed, SeveralFeatures, YMax, validated
 from ...core.game.registry import register
 from .learners import AttributeEfficient, Ball, BudgetOfTwo, Draws, RoundsOfRate, StepOfRate
 from .learners import IsRidge, Printed, Size, check_chances

@@ -15,13 +15,11 @@ import numpy as np
 
 from ...core.base.checks import check_array, fail
 from ...core.game.learner import SLACK
-from ...core.base.parameters import UNIT, Array, Budget, Confidence, Count, Scales, Seed, SeveralFeatures, YMax
-from ...core.base.parameters import validated
+from ...core.base.parameters import UNIT, Array, Budget, Confidence, Count, Scales, Seed, SeveralFeatures, YMax, validated
 from ...core.game.registry import register
 from .aerr_aelr import LASSO, PrintedRate, bound_estimate, excess_bound
-from .learners import Ball, BudgetOfTwo, RoundsOfRate, StepOfRate
+from .learners import SCALARS, Ball, BudgetOfTwo, RoundsOfRate, StepOfRate, check_chances
 from .learners import IsRidge, Moments, Printed, Size, TwoPhases, Uniform, Warm
-from .learners import SCALARS, check_chances
 
 # %% auto #0
 __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr', 'confident_moments', 'TwoPhaseAERR',

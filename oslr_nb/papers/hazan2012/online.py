@@ -15,9 +15,8 @@ import numpy as np
 from ...core.base.parameters import Array, Choice, Count, Scales, Seed, SeveralFeatures, YMax, validated
 from ...core.game.registry import linear, register
 from .aerr_aelr import PrintedRate
-from .learners import Ball, BudgetOfTwo, RoundsOfRate, Size, StepOfRate
+from .learners import Ball, BudgetOfTwo, RoundsOfRate, Size, StepOfRate, attribute_select
 from .learners import attribute_ahead, attribute_learn, attribute_predict
-from .learners import attribute_select
 
 # %% auto #0
 __all__ = ['OnlineAELR', 'floor_online']

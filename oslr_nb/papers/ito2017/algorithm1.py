@@ -15,11 +15,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real
-from ...core.base.checks import check_rng, fail
+from ...core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, check_real, check_rng, fail
 from ...core.base.compiled import prefetch_draws, prefetch_row
-from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside
-from ...core.mathematics.designs import gradient_estimate, pair_bound
+from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside, gradient_estimate, pair_bound
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
 from ...core.base.kernels import kernel, record

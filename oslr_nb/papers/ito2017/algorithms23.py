@@ -15,19 +15,16 @@ import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
 from ...core.base.compiled import prefetch_row
-from ...core.mathematics.designs import Observe, bound_second_moment, draw_beside, gradient_estimate, pair_bound
-from ...core.mathematics.designs import pair_minimum
+from ...core.mathematics.designs import Observe, bound_second_moment, draw_beside, gradient_estimate, pair_bound, pair_minimum
 from ...core.base.frames import check_stream
 from ...core.mathematics.geometry import top_k, top_rescan
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
 from ...core.mathematics.oco import adaptive_weight, dual_averaging_into, dual_averaging_step
-from ...core.base.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real
+from ...core.base.parameters import AdaptiveStep, Horizon, Integer, PairBudget, Parameter, Positive, Radius, Real, validated
 from ...core.base.parameters import Rounds, Scales, Seed, SeveralFeatures, Sparsity, Top, XNorm, YMax, but
-from ...core.base.parameters import validated
 from ...core.game.registry import Constants, register
-from .algorithm1 import NOTHING, Sigma, SigmaMin, check_set
-from .algorithm1 import check_sizes, squared_norm
+from .algorithm1 import NOTHING, Sigma, SigmaMin, check_set, check_sizes, squared_norm
 
 # %% auto #0
 __all__ = ['algorithms_2_3', 'miss_bound_2', 'bound_6_sharpened', 'bound_6_uniform', 'bound_theorem_6', 'bound_theorem_7',

@@ -15,8 +15,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude
-from ...core.base.checks import fail
+from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
 from ...core.base.compiled import entry
 from ...core.mathematics.designs import draw_outside
 from ...core.mathematics.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
