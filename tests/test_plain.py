@@ -22,73 +22,19 @@ def rich(*cells) -> str:
     return "\n\n".join(fences.text_of(cell) for cell in fences.rich(list(cells)))
 
 
-PLAIN = """<blockquote id="thm-a">
+PLAIN = "\n\n".join([
+    '<blockquote id="thm-a">', "**Theorem XX 1** (Square roots, after [Ito et al. (2017)](#ref-ito2017))", "For every $T$",
+    '<a id="eq-a"></a>\n$$\nR_T\\le\\sqrt T . \\tag{1}\n$$', "</blockquote>",
+    "*Proof.* By [Lemma XX 2](#lem-b) and [Equation 1](#eq-a). ∎", "*Proof (of [Theorem XX 1](#thm-a)).* Trivially", "$$\n0\\le1 .\n$$",
+    "∎", "<details>\n<summary>How to read this page</summary>",
+    "From the top ([Ito et al. 2017](#ref-ito2017), section (2); [Kale 2014](#ref-kale2014)).", "</details>",
+])
 
-**Theorem XX 1** (Square roots, after [Ito et al. (2017)](#ref-ito2017))
-
-For every $T$
-
-<a id="eq-a"></a>
-$$
-R_T\\le\\sqrt T . \\tag{1}
-$$
-
-</blockquote>
-
-*Proof.* By [Lemma XX 2](#lem-b) and [Equation 1](#eq-a). ∎
-
-*Proof (of [Theorem XX 1](#thm-a)).* Trivially
-
-$$
-0\\le1 .
-$$
-
-∎
-
-<details>
-<summary>How to read this page</summary>
-
-From the top ([Ito et al. 2017](#ref-ito2017), section (2); [Kale 2014](#ref-kale2014)).
-
-</details>"""
-
-RICH = """::: {#thm-a}
-
-## Square roots, after @ito2017
-
-For every $T$
-
-$$
-R_T\\le\\sqrt T .
-$$ {#eq-a}
-
-:::
-
-::: {.proof}
-
-By @lem-b and @eq-a.
-
-:::
-
-::: {.proof}
-
-## of @thm-a
-
-Trivially
-
-$$
-0\\le1 .
-$$
-
-:::
-
-::: {.callout-note collapse="true"}
-
-## How to read this page
-
-From the top [@ito2017, section (2); @kale2014].
-
-:::"""
+RICH = "\n\n".join([
+    "::: {#thm-a}", "## Square roots, after @ito2017", "For every $T$", "$$\nR_T\\le\\sqrt T .\n$$ {#eq-a}", ":::", "::: {.proof}",
+    "By @lem-b and @eq-a.", ":::", "::: {.proof}", "## of @thm-a", "Trivially", "$$\n0\\le1 .\n$$", ":::",
+    '::: {.callout-note collapse="true"}', "## How to read this page", "From the top [@ito2017, section (2); @kale2014].", ":::",
+])
 
 FRONT = "<!-- front matter\n- statements: XX\n-->\n# A page\n\n> What it is about."
 
