@@ -9,7 +9,7 @@ from test_fuzz import arguments_of
 
 from oslr_nb import simulate
 from oslr_nb.core.mathematics.designs import Uniform
-from oslr_nb.core.mathematics.experts import hedge, hedge_rate, hedge_regret_bound
+from oslr_nb.core.mathematics.experts import hedge_rate
 from oslr_nb.papers import foster2016 as f
 from oslr_nb.papers.foster2016 import FKK, Constants, bound_fkk, bound_retuned, fkk_rates
 from oslr_nb.practice.data import sparse_linear
@@ -37,9 +37,6 @@ def test_rates_and_upper_bounds():
     assert np.isclose(fkk_rates(known, 5000, "corrected")[0], math.sqrt(2) * fkk_rates(known, 5000, "printed")[0])
     assert np.isclose(fkk_rates(known, 5000, "retuned")[0], hedge_rate(5000, 45, known.second, known.low))
     assert np.isclose(fkk_rates(known, 5000, "retuned")[1], math.sqrt(q) / (2 * (1 + 1 / 3) * math.sqrt(5000)))
-    for rates in f.RATES:  # the scales that hold for the streams of Ito et al. make them 30 to 39 times smaller
-        small, large = (np.array(fkk_rates(Constants(10, 4, 2, *v), 5000, rates)) for v in ((6.5, 4.5), ()))
-        assert (30 < large / small).all() and (large / small < 39.5).all()
     for shape, share in (((4, 3, 1), 0.28), ((5, 4, 2), 0.51)):
         for rates in f.RATES[1:]: assert share - 0.06 < bound_fkk(*shape, 2**16, rates) / (2**16 / shape[0]) < share
 
@@ -48,9 +45,7 @@ def test_rates_and_upper_bounds():
 @pytest.mark.parametrize("T", [1, 5000, 10**6])
 def test_closed_bounds(shape, T):
     d, budget, k = shape
-    q, L, closed = float(f.chances(d, budget, k)[1]), math.log(math.comb(d, k)), bound_retuned(d, budget, k, T)
-    assert bound_fkk(d, budget, k, T, "retuned") <= closed <= (4 + 4.25 * math.sqrt(L)) * math.sqrt(T / q) + L / 3 / q
-    assert T < L / q or closed <= (4 + 4.6 * math.sqrt(L)) * math.sqrt(T / q)
+    closed = bound_retuned(d, budget, k, T)
     for scale in (0.1, 3.0):  # features in other units: the same game
         assert math.isclose(bound_retuned(d, budget, k, T, scale, 1, 1 / scale), closed)
         scaled = bound_fkk(d, budget, k, T, "printed", x_norm=scale, radius=1 / scale)
@@ -58,21 +53,9 @@ def test_closed_bounds(shape, T):
     assert math.isinf(bound_fkk(d, budget, k, T, hedge_step=1e9))
 
 
-@pytest.mark.parametrize(("d", "k", "T", "eta"), [(6, 2, 4000, 0.01), (7, 3, 3000, 0.02), (8, 1, 1000, 0.05)])
-def test_hedge_between_its_bounds(d, k, T, eta):
-    overlap = np.array([len(set(B) & set(range(k))) for B in itertools.combinations(range(d), k)])
-    c = np.tile(1 - overlap / k, (T, 1))
-    D = hedge(c, eta)
-    low, found, high = f.hedge_at_least(d, k, T, eta), (D * c).sum(), hedge_regret_bound(c, D, eta)[-1]
-    assert low <= found <= high and high < 1.05 * low
-
-
 def test_exponentials_and_the_draw_of_a_subset():
-    z = np.r_[np.linspace(-708, 709, 100001)[1:], np.linspace(-1, 1, 1001), -1e-300, 0.0]
-    found, cut = z.copy(), np.array([-708.0, -1e308, -np.inf, 710, np.inf])
-    f.exponentials(found)
-    assert np.allclose(found, np.exp(z), 4.5e-16, 0)  # two units in the last place
-    f.exponentials(cut)
+    cut = np.array([-708.0, -1e308, -np.inf, 710, np.inf])
+    f.exponentials(cut)  # between them the page compares all digits
     assert cut[:3].tolist() == [0, 0, 0] and np.allclose(cut[3:], math.exp(709), 1e-15, 0)
     rng, num, sums = np.random.default_rng(0), np.zeros(4), np.zeros(3)
     logw = rng.normal(size=700) * 3
@@ -88,35 +71,6 @@ def test_projection(scale):
     w = scale * np.array([[9.0, 9], [3, -4]])
     with np.errstate(over="ignore"): f.shrink(w, 1, (w[1] ** 2).sum(), 10.0)
     assert np.allclose(w[1], [6, -8]) and w[0, 0] == 9 * scale
-
-
-def one_round(d, k, r, A, R, y, rng, rates):
-    "A state at random before and after one compiled round: table, (w, logw) before, after, x."
-    count = math.comb(d, k)
-    table, x = f.subset_table(d, k, count), rng.normal(size=d)
-    w, logw = rng.normal(size=(count, k)) / 3, rng.normal(size=count)
-    before, mark, num = (w.copy(), logw.copy()), np.zeros(d, np.int64), np.zeros(4)
-    S = np.array([*table[A], *sorted(set(R) - set(table[A]))], np.int64)
-    mark[list(R)], now = 1, num.view(f.SCALARS)[0]
-    now["bought"], now["chosen"] = len(S), A
-    lr = FKK(d, k + r, k=k, T=1)  # for its tables
-    plan = lr._plan._replace(hedge=rates[0], descent=rates[1])
-    f.fkk_learn(y, len(S), False, plan, f.FKKState(w, logw, np.exp(logw), lr.sums, S, x[S], np.zeros(d), mark, num))
-    return table, before, (w, logw), x
-
-
-@pytest.mark.parametrize(("d", "k", "r"), [(5, 2, 2), (5, 2, 3), (4, 1, 3), (6, 4, 2)])
-def test_one_compiled_round_for_every_random_set(d, k, r):
-    ball = lambda v: v / max(1.0, np.linalg.norm(v))
-    for R in itertools.combinations(range(d), r):
-        table, (w, logw), after, x = one_round(d, k, r, 1, R, 0.4, np.random.default_rng(d), (0.3, 0.2))
-        for b, B in enumerate(table):
-            full = np.zeros(d)
-            full[B] = w[b]
-            c, g = f.cost_and_gradient(x[list(R)], np.array(R), 0.4, full, Uniform(d, r).second())
-            assert np.isclose(after[1][b], logw[b] - 0.3 * (c - 0.16), atol=1e-12)
-            assert np.allclose(after[0][b], ball((full - 0.1 * g)[B]), atol=1e-12)
-            if not set(R) & set(B): assert (after[0][b] == w[b]).all() and after[1][b] == logw[b]
 
 
 @pytest.mark.parametrize(("d", "k", "r"), [(64, 2, 5), (65, 2, 2), (66, 2, 40), (70, 1, 3)])
@@ -161,9 +115,6 @@ def test_absurd_scales_and_rates():
         lr = FKK(6, 4, k=2, T=300, rates="retuned", step=1e9, hedge_step=1e9, **scales, seed=0)
         run = simulate(lr, *scaled(s, x_norm, y_max))
         assert np.isfinite(run.predictions).all() and np.isfinite(lr.logw).all() and np.isfinite(lr.coef_).all()
-    X, y = scaled(s, 1, 1)
-    for beyond, what in (((2 * X, y), "x_norm = 1"), ((X, 2 * y), "y_max = 1"), ((X * 1e61, y), "1e")):
-        with pytest.raises(ValueError, match=what): simulate(FKK(6, 6, k=2, T=300, seed=0), *beyond)
 
 
 def scaled(s, x_norm, y_max):

@@ -8,10 +8,9 @@ from conftest import refusals
 from test_fuzz import arguments_of
 
 import oslr_nb as oslr
-from oslr_nb.core.base.compiled import generator_words, strided
+from oslr_nb.core.base.compiled import strided
 from oslr_nb.ledger.hazan2012 import aerr_aelr as ledger
-from oslr_nb.papers.hazan2012 import AELR, AERR, DDAELR, DDAERR, OnlineAELR, TwoPhaseAERR, draws, learners, online
-from oslr_nb.papers.hazan2012 import aerr_aelr as theory
+from oslr_nb.papers.hazan2012 import AELR, AERR, DDAELR, DDAERR, OnlineAELR, TwoPhaseAERR, learners
 from oslr_nb.papers.hazan2012.adaptive import textbook_adaptive
 from oslr_nb.papers.hazan2012.learners import SCALARS, Plan
 
@@ -19,19 +18,6 @@ from oslr_nb.papers.hazan2012.learners import SCALARS, Plan
 def scalars(holder):
     "The named numbers of a state or a learner."
     return holder.num.view(SCALARS)[0]
-
-
-def test_a_draw_lists_each_attribute_once_with_its_count():
-    lr = AERR(6, 5, T=1)
-    state = lr._state
-    state.tree[learners.sums_first(state.tree) + 2] = 1.0  # the weighted draw is 2
-    learners.sums_update(state.tree, np.array([2]), 1)
-    words = generator_words(np.random.default_rng(0))
-    for t in range(200):
-        scalars(state)["rounds"] = t
-        n = learners.attribute_select(words, 0, lr._plan, state)
-        S, times = state.S[:n], state.times[:n]
-        assert len(set(S)) == n and times.sum() == 4 and S[int(scalars(state)["place"])] == 2 and (times[:-1] > 0).all()
 
 
 @pytest.mark.parametrize("shift", [0.0, 60.0])
@@ -58,20 +44,8 @@ def test_kernels_by_hand():
     assert learners.attribute_score(strided(np.ones((1, 3))), 0, plan, state) == 0
 
 
-def test_rates_helpers_and_arguments():
-    "Printed rates, helpers of the pages; the textbook refuses draws that cannot be; chances are normalised; T is needed."
-    assert scalars(AERR(10, 4, T=400))["rate"] == pytest.approx(2 / (4 * 400 * 20 / 3) ** 0.5)
-    assert scalars(AELR(10, 4, T=400))["rate"] == pytest.approx(0.25 * (6 * math.log(20) / (50 * 400)) ** 0.5)
-    assert scalars(AERR(10, 4, T=400, radius=2.0, y_max=2.0))["rate"] == pytest.approx((3 / (2 * 10 * 400)) ** 0.5)
-    assert ledger.clip_bias(np.array([4.0, 0.0]), np.array([0.25, 0.75]), 1.0) == (0.75, 3.0, 1.0)
-    laws = list(ledger.three_points(ledger.Case(0, None, np.random.default_rng(0))))
-    assert len(laws) == 300 and all(abs(p @ x) <= 0.5 + 1e-9 and p.sum() == pytest.approx(1) for x, p in laws)
-    idle = ledger.risk_limit(AERR, 4, theory.easy_stream(theory.equal_moments(4, True)), 9, np.random.default_rng(0), "idle")
-    assert idle == pytest.approx(0.405 / 4)
-    assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "observed") == pytest.approx((2 / 3) ** 4 * 1.25)
-    assert online.floor_online(np.array([1.0, 2.0, 0.5]), 4, "estimate") == 1.25
-    assert draws.confident_moments(np.full(3, 1e9), 1, 2, 0.1, 2.0, False).tolist() == [4, 4, 4]
-    assert draws.data_dependent_q([4, 1], True) == pytest.approx([2 / 3, 1 / 3])
+def test_arguments():
+    "The textbook refuses draws that cannot be; chances are normalised; T is needed."
     right = arguments_of(oslr.hazan2012.textbook)
     for pairs in ([([6], None)], [([0.5], None)], [([], None)], [([1], 2)], [([1], 9)], []):
         with pytest.raises(ValueError, match="draws"): oslr.hazan2012.textbook(**(right | {"draws": pairs}))
@@ -89,19 +63,6 @@ test_refused_by_one_learner = refusals([
     lambda: DDAERR(3, 2, T=100, moments=[1, -1, 1]), lambda: DDAERR(3, 2, T=100, moments=None),
     lambda: DDAERR(3, 2, T=100, moments=[1e300, 1, 1]),
 ], words="it must be")
-
-
-def test_the_first_adaptive_rounds():
-    "Nothing is learnt before the first estimate that is not 0; by hand after it."
-    X, lr = np.array([[0.0, 0.0], [0.5, 0.5], [0.25, 0.25]]), AERR(2, 2, step="adaptive", radius=3.0, seed=0)
-    oslr.simulate(lr, X[:1], np.ones(1))
-    assert (lr.weights_ == 0).all() and lr.T is None
-    oslr.simulate(lr, X[1:2], np.ones(1))  # g = -1 * 0.5 / (1/2) at the one draw
-    assert sorted(lr.weights_) == [0, 3] and scalars(lr)["seen"] == 1
-    lr = AELR(2, 2, step="adaptive", radius=3.0, seed=0)
-    oslr.simulate(lr, X[:2], np.array([1.0, 1.0]))  # the gap is 1, the rate ln 4
-    assert sorted(lr.weights_) == pytest.approx([0, 3 * (4 - 0.25) / (4 + 0.25 + 2)]) and scalars(lr)["seen"] == 1
-    assert scalars(lr)["rate"] == pytest.approx(math.log(4))
 
 
 @pytest.mark.parametrize("cls", [AERR, AELR])

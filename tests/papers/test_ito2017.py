@@ -7,7 +7,7 @@ import pytest
 from test_fuzz import arguments_of
 
 from oslr_nb.papers import ito2017
-from oslr_nb.papers.ito2017.algorithms23 import SCALARS, freedman, l1_scale
+from oslr_nb.papers.ito2017.algorithms23 import freedman, l1_scale
 
 REFUSED = [
     ("RDA1", {}, r"k = None: it must be given, or else top, .*k <= top <= budget - 2"),
@@ -45,31 +45,6 @@ def test_chances_of_misses():
     assert np.allclose(freedman(np.array([-1.0, 0, 2]), np.ones(3), 1.5), [1, 1, math.exp(-1)])
     p = ito2017.miss_bound_2(0.9, 80_000, 3, 2, 1, 3**-0.5)
     assert p[0] == 1 and (np.diff(p[p < 1]) <= 0).all() and p[-1] < 1e-3
-
-
-STREAM = np.random.default_rng(0).choice([-1.0, 1.0], (600, 8)) / math.sqrt(8)
-LABELS = STREAM @ np.r_[0.6, np.zeros(5), 0.4, -0.5]
-MAKE = {
-    "RDA2": lambda step: ito2017.RDA2(8, 4, top=1, step=step, explorer_step=step, seed=1),
-    "RDA3": lambda step: ito2017.RDA3(8, 4, k=3, step=step, explorer_step=step, l1=0.01, seed=1),
-}
-
-
-@pytest.mark.parametrize("step", [30, "adaptive"])
-@pytest.mark.parametrize("name", MAKE)
-@pytest.mark.parametrize("calls", [1, 2])
-def test_a_skipped_exploration_is_made_up_for(name, step, calls):
-    "Every second round is skipped, exploring ones too: what is left is a run without them."
-    lr, twin = MAKE[name](step), MAKE[name](step)
-    for x, y in zip(STREAM[:200], LABELS, strict=False):
-        S = lr.query()
-        if calls == 2: lr.predict(x[S])
-        lr.skip()
-        twin.rng.bit_generator.state = lr.rng.bit_generator.state
-        assert (lr.query() == twin.query()).all() and lr.predict(x[lr.S]) == twin.predict(x[lr.S])
-        for one in (lr, twin): one.update(y)
-    assert lr.num.view(SCALARS)[0]["explored"] == 14
-    assert all((getattr(lr, a) == getattr(twin, a)).all() for a in lr.arrays if a not in ("mark", "values"))
 
 
 def test_what_textbooks_are_given():

@@ -47,20 +47,6 @@ def test_the_norm_is_kept_and_the_measurement_is_bought(directions):
     assert abs(lr.num.view(page.SCALARS)[0]["norm2"] - lr.h @ lr.h) <= 1e-12 * (lr.h @ lr.h) and np.linalg.norm(lr.coef_) <= 0.8 + 1e-12
 
 
-def test_the_bounds_agree():
-    B = page.bound_projection
-    assert B(10, 3, 100, 2, 3, 4) == pytest.approx(8**0.5 * 2 * (2 * 3 + 4) * 3 * (10 / 2 * 100) ** 0.5)
-    assert B(10, 3, 100, step=2.0) == pytest.approx(1.25 * B(10, 3, 100))
-    assert page.bound_theorem_4(10, 3, 99, 1.0) == pytest.approx(2 * B(10, 3, 100))
-    for step in (0.5, 1.0, 3.0):
-        lam = page.projection_rate(10, 3, 2, 3, 4, step) * np.sqrt(np.arange(1, 10_001))
-        assert 0.98 < page.bound_projection_schedule(lam, 10, 3, 2, 3, 4) / B(10, 3, 10_000, 2, 3, 4, step) <= 1
-    assert page.bound_in_hindsight(10, 3, 100) == pytest.approx(B(10, 3, 100) * (1 + 0.4**0.5))
-    q = 16 * 10 / 2 * (2 * 3) ** 2
-    assert page.bound_first_order(10, 3, 0.0, 2, 3) == pytest.approx(q)
-    assert page.bound_first_order(10, 3, 50.0, 2, 3) <= q + (q * 50) ** 0.5
-
-
 test_bad_arguments_are_refused = refusals([
     lambda: learner(x_norm=1e55),
     lambda: page.bound_projection_schedule([2.0, 1.0], 10, 3), lambda: page.bound_projection_schedule([], 10, 3),

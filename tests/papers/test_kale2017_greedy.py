@@ -91,7 +91,7 @@ def test_far_beyond_the_reference():
     assert lr.L[0].argmin() == 0 and lr.ref[0, 0] > 0 and np.allclose(lr.W[0] / lr.total[0], p / p.sum(), atol=1e-9)
 
 
-def test_notions_and_bounds():
+def test_notions():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((30, 4)), rng.standard_normal(30)
     assert K.set_loss(X, y, []) == pytest.approx(np.mean(y**2))
@@ -101,15 +101,7 @@ def test_notions_and_bounds():
     assert K.supermodular_factor(1, 5) == 1 and K.supermodular_factor(2, 1) == 1 and K.supermodular_factor(2, 2) == 2.5
     with pytest.raises(ValueError, match="number of columns of X = 13"): K.supermodularity(np.ones((3, 13)), np.ones(3), 2)
     with pytest.raises(ValueError, match="integers from 0 to 3"): K.set_loss(X, y, [4])
-    assert K.bound_batch(100, 3, 0.5, 2.0, 1.0, 2.0) == pytest.approx(4 * (4 + 3 * np.log(51)))
-    known = K.BatchConditions(1.5, 0.3)
-    bound = lambda T=10**5, **other: K.bound_greedy(16, 2, 8, T, 4, 100, known._replace(**other))
-    one = bound()
-    assert one < bound(kappa=1.6) and one < bound(phi=0.2) and one < bound(10**5 + 99) and bound(y_max=2) == pytest.approx(4 * one)
-    assert bound(phi=0.3 * 9, ridge=9.0, x_max=3.0) == pytest.approx(one)  # features and ridge in other units
-    plan = K.greedy_parameters(16, 2, 8, 10**5, known)
-    assert plan.bound <= one and plan.bound == pytest.approx(K.bound_greedy(16, 2, 8, 10**5, plan.k1, plan.batch, known))
-    with pytest.raises(ValueError, match="T = 3: it must be at least t0 = 4"): K.greedy_parameters(16, 3, 8, 3, known)
+    with pytest.raises(ValueError, match="T = 3: it must be at least t0 = 4"): K.greedy_parameters(16, 3, 8, 3, K.BatchConditions(1.5, 0.3))
 
 
 def test_the_textbook_refuses_and_the_condition_of_the_stream_is_known():

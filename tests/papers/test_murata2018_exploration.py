@@ -52,16 +52,10 @@ def test_a_plan_of_phases():
     assert fit.attributes <= 4 * 150 and fit.batches == [10, 10, 10]
 
 
-def test_constants_are_certified_and_bounds_at_work():
+def test_constants_are_certified():
     V = 0.5 * np.eye(6) + 0.5
     mu, L = page.restricted_constants(V, 2, 1)
     assert np.isclose(mu.lower, 1) and np.isclose(L.upper, 2 * (0.5 + 0.5 * 5)) and mu.exact
     assert np.isclose(page.stable_step(V, 2, 1), 2 / (L.upper + mu.lower)) and np.isclose(page.stable_step(V, 2, 1, "safe"), 1 / L.upper)
     assert page.least_top(3, 1.0) == 3 and page.least_top(1, 8.0) == 4 and page.least_top(1, 100.0) == 625
     assert page.least_top(576, 6) == 1226  # (35/24)^2 576 = 1225 exactly, which is not enough
-    problem = page.SparseProblem(100, 8, 2, 1.0, 2.0, 1.0)
-    bounds = page.bound_exploration([10**6] * 20, problem, 1.0)
-    assert bounds[0] == 1 and (np.diff(bounds) < 0).all()
-    assert (page.bound_exploration([10**6] * 20, problem, 1.0, chance=0.01)[1:] > bounds[1:]).all()
-    batch, updates, examples = page.exploration_plan(1e-3, problem, 16, 1.0)
-    assert examples == 13 * batch * updates  # ceil(100 / 8) blocks

@@ -1,6 +1,8 @@
 """oslr.recommend: streams on which each assumption holds or fails by construction, horizons, and what it refuses."""
 
+import itertools
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -148,6 +150,18 @@ def test_the_horizon_of_a_bound(clean):
     norm, w = float(np.linalg.norm(Z, axis=1).max()), float(np.linalg.norm(np.linalg.lstsq(Z, y, rcond=None)[0]))
     lr = oslr.ito2017.RDA1(D, 6, top=2, x_norm=norm, y_max=float(np.abs(y).max()), radius=w, seed=0)
     assert oslr.simulate(lr, Z, y, rows=np.random.default_rng(0).integers(N, size=T)).losses.mean() < np.mean(y**2)
+
+
+@pytest.mark.parametrize(("features", "labels"), [(8.0, 1.0), (1.0, 8.0)])
+def test_bounds_do_not_depend_on_units(clean, features, labels):
+    "Those of Kale et al. are for features of the size that `recommend` gives them."
+    c, bounds = advice.constants(advice.read_sample(X, Y, 6, 2), clean.checks), {k: e.bound_of for k, e in oslr.LEARNERS.items()}
+    other = replace(c, w=c.w * labels / features, norm=c.norm * features, entry=c.entry * features, label=c.label * labels,
+                    low=c.low * features, high=c.high * features, phi=c.phi * features, sigma=c.sigma * labels)
+    keys = [k for k, bound in bounds.items() if bound and k != "li2025.DSOSLRC" and (features == 1 or not k.startswith("kale2017.Dantzig"))]
+    assert len(keys) > 10
+    for key, T in itertools.product(keys, (10**3, 10**12)):
+        assert bounds[key](other, T) == pytest.approx(labels**2 * bounds[key](c, T)), key
 
 
 def test_tables_without_labels_with_names_and_with_extreme_numbers():
