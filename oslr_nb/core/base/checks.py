@@ -41,9 +41,8 @@ class Refused(ValueError):
 def fail(name: str, value: Any, allowed: str, why: str = "", at: tuple[int, int] | None = None) -> NoReturn:
     """Raise the `ValueError` that says what `name` was, what is allowed and why.
 
-    name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one
-    line, and a long one is cut to 60 characters. why: reason or hint, shown in brackets; empty for none. at: row and round, for a
-    `Refused`.
+    name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one line, and a long one is
+    cut to 60 characters. why: reason or hint, shown in brackets; empty for none. at: row and round, for a `Refused`.
     """
     shown = re.sub(r"\s*\n\s*", " ", repr(value))
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
@@ -114,10 +113,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #f4115659
 def is_table(value: Any) -> bool:
-    """Whether a value is a table or a column of a library of tables.
-
-    Returns: True for whatever pandas, polars, pyarrow or narwhals made.
-    """
+    "Whether a value is a table or a column of a library of tables. Returns: True for whatever pandas, polars, pyarrow or narwhals made."
     return hasattr(value, "__narwhals_dataframe__") or type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
 
 
@@ -188,8 +184,7 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     """Check that a value is an array of finite numbers of a given shape.
 
-    shape: wanted shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is
-    possible.
+    shape: wanted shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is possible.
     """
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
     a = as_array(value, name)

@@ -124,9 +124,8 @@ def flat(a: np.ndarray) -> np.ndarray:
 def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
     """A table for `entry`: its memory, and its steps in units of one number.
 
-    X: the table; copied only if its steps are negative or no whole numbers. Returns double, single: the memory from the
-    first entry to the last, in one of them, while the other is empty; row_step, column_step: distance to the next row
-    and to the next column.
+    X: the table; copied only if its steps are negative or no whole numbers. Returns double, single: the memory from the first entry to the
+    last, in one of them, while the other is empty; row_step, column_step: distance to the next row and to the next column.
     """
     steps = [s / X.itemsize for s in X.strides]
     if not X.flags.aligned or not X.dtype.isnative or any(s < 0 or s % 1 for s in steps):

@@ -121,10 +121,7 @@ def check_features(X: Any, mapped: bool = False, empty: bool = False) -> np.ndar
 
 # %% ../../../nbs/core/base/24_frames.ipynb #64af0e37
 def check_labels(y: Any, n: int) -> np.ndarray:
-    """Check that there is a number for each example; their sizes are not looked at.
-
-    Returns (n,): the labels, contiguous.
-    """
+    "Check that there is a number for each example; their sizes are not looked at. Returns (n,): the labels, contiguous."
     y = as_array(y, "y")
     if y.dtype == bool: y = y.astype(np.float64)
     if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")

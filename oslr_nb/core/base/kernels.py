@@ -25,10 +25,7 @@ __all__ = ['source_digest', 'kernel', 'record']
 # %% ../../../nbs/core/base/25_kernels.ipynb #d16e5700
 @cache
 def source_digest() -> str:
-    """Hash of the package's source files: part of the name of stored results.
-
-    Returns: SHA-256 in hexadecimal digits.
-    """
+    "Hash of the package's source files: part of the name of stored results. Returns: SHA-256 in hexadecimal digits."
     sources = sorted(p for p in Path(str(files("oslr_nb"))).rglob("*.py") if p.name != "_modidx.py")
     return hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest()
 
@@ -94,15 +91,14 @@ def kernel_folder() -> str:
 def kernel(function: Callable | None = None, *, allocates: bool = False, apart: bool = False) -> Callable:
     """Compile a function of arrays and scalars with numba, on its first call.
 
-    The compiled code holds no GIL, divides by zero as numpy does, counts no references, and is written into
-    the kernels that call it. It is kept on disk for the installed package, in a folder named after a digest of the kernels, where
-    one can be written (NUMBA_CACHE_DIR, if set, is tried first).
+    The compiled code holds no GIL, divides by zero as numpy does, counts no references, and is written into the kernels that call it. It is
+    kept on disk for the installed package, in a folder named after a digest of the kernels, where one can be written (NUMBA_CACHE_DIR, if
+    set, is tried first).
 
-    function: uses only the part of Python that numba compiles; its arguments are not checked. None: a decorator is
-    returned, as in ``@kernel(allocates=True)``. allocates: whether the function makes arrays; numba refuses a function
-    that does and was not declared so. apart: whether it stays a function of its own in the kernels that call it: right
-    for a function that is called seldom and would only make them longer and slower to compile. Returns: the compiled
-    function; its attribute `py_func` is the original.
+    function: uses only the part of Python that numba compiles; its arguments are not checked. None: a decorator is returned, as in
+    ``@kernel(allocates=True)``. allocates: whether the function makes arrays; numba refuses a function that does and was not declared so.
+    apart: whether it stays a function of its own in the kernels that call it: right for a function that is called seldom and would only
+    make them longer and slower to compile. Returns: the compiled function; its attribute `py_func` is the original.
     """
     if function is None: return partial(kernel, allocates=allocates, apart=apart)
     numba: Any = importlib.import_module("numba")  # whose types lack its settings

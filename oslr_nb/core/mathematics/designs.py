@@ -88,8 +88,7 @@ def draw_beside(words: np.ndarray, chosen: np.ndarray, top: int, mark: np.ndarra
 def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
     """Draw some coordinates that are always there and a uniform subset of the others.
 
-    r: size of the random part, from 0 to d - len(always). always: coordinates that are always there, distinct. Returns:
-    the set, sorted.
+    r: size of the random part, from 0 to d - len(always). always: coordinates that are always there, distinct. Returns: the set, sorted.
     """
     d = check_int("d", d, 1, 2**40)
     taken = check_indices("always", always, d)
@@ -101,10 +100,7 @@ def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[in
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #8032cff5
 def check_weights(q: tuple) -> tuple:
-    """Check weights that are proportional to probabilities.
-
-    q (d,): numbers of at least 0, floats or `Fraction`; not normalised.
-    """
+    "Check weights that are proportional to probabilities. q (d,): numbers of at least 0, floats or `Fraction`; not normalised."
     given = as_array(q, "q")
     if given.ndim != 1: fail("q", q, "a list of weights, one for each coordinate")
     q = tuple(given.tolist())
@@ -120,8 +116,7 @@ def check_weights(q: tuple) -> tuple:
 def normalise(q: tuple, exact: bool = False) -> np.ndarray:
     """Divide weights by their sum.
 
-    q (d,): weights of at least 0, not all 0. exact: Fractions instead of floats. Returns (d,): probabilities, float64
-    or Fractions.
+    q (d,): weights of at least 0, not all 0. exact: Fractions instead of floats. Returns (d,): probabilities, float64 or Fractions.
     """
     q = check_weights(q)
     if check_flag("exact", exact):
@@ -198,10 +193,7 @@ class Uniform(Design):
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #13b69a66
 @dataclass(frozen=True)
 class Observe(Design):
-    """Some favourites, and a uniform subset of the other coordinates.
-
-    Source: Ito et al. 2017, Algorithm 1 and Observation 1.
-    """
+    "Some favourites, and a uniform subset of the other coordinates. Source: Ito et al. 2017, Algorithm 1 and Observation 1."
 
     d: int  # number of coordinates, at least 1
     budget: int  # size of the whole set (k' in the paper), from len(always) to d
@@ -233,10 +225,7 @@ class Observe(Design):
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #1809077f
 @dataclass(frozen=True)
 class Midzuno(Design):
-    """A first coordinate with given chances, then a uniform subset of the rest.
-
-    Source: Midzuno's scheme, the set LI of Li et al. 2025.
-    """
+    "A first coordinate with given chances, then a uniform subset of the rest. Source: Midzuno's scheme, the set LI of Li et al. 2025."
 
     q: tuple[float | Fraction, ...]  # (d,): weights of the first coordinate, at least 0; normalised here
     m: int  # size of the whole set, from 1 to d
@@ -364,9 +353,8 @@ def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[n
 def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Unbiased estimate of the gradient 2 (w'x - y) x of the squared loss.
 
-    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i
-    on the diagonal, all positive. Returns (d,): 2 X w - 2 y z with the estimates of `moment_estimate`. Source: Ito et
-    al. 2017, equation (6).
+    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i on the diagonal,
+    all positive. Returns (d,): 2 X w - 2 y z with the estimates of `moment_estimate`. Source: Ito et al. 2017, equation (6).
     """
     z, X = moment_estimate(x_S, S, pair)
     return 2 * (X @ w) - 2 * y * z
@@ -375,9 +363,8 @@ def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, p
 def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Unbiased estimate of x from independent draws of its coordinates.
 
-    x_draws (m,): value of each draw. draws (m,): its coordinate; repetitions are allowed. q (d,): chances of the
-    coordinates, normalised; positive where drawn. Returns (d,): average of the single-draw estimates x_i / q_i at i.
-    Source: Hazan & Koren 2012.
+    x_draws (m,): value of each draw. draws (m,): its coordinate; repetitions are allowed. q (d,): chances of the coordinates, normalised;
+    positive where drawn. Returns (d,): average of the single-draw estimates x_i / q_i at i. Source: Hazan & Koren 2012.
     """
     q = check_numbers("q", q, (None,))
     z = np.zeros(len(q), np.result_type(q, float))
