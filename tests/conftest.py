@@ -1,6 +1,8 @@
 """What all tests share: one hypothesis profile without randomness, the place of the repository, and calls of commands and of Python."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,11 +34,26 @@ def command(*args: Any, **how: Any) -> Result:
     return CliRunner().invoke(app, [str(a) for a in args], **how)
 
 
+def run(*words: Any, cwd: Path = TOP, expect: int = 0, **variables: Any) -> str:
+    "What another process prints; with its errors where it is expected to fail."
+    env = os.environ | {name: str(value) for name, value in variables.items()}
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == expect, f"{' '.join(map(str, words))[:300]}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout + done.stderr if expect else done.stdout
+
+
 def python(code: str, *args: Any) -> str:
     "What a fresh process prints."
-    done = subprocess.run([sys.executable, "-c", code, *map(str, args)], cwd=TOP, capture_output=True, text=True, check=False)
+    return run(sys.executable, "-c", code, *args).strip()
+
+
+def javascript(code: str) -> Any:
+    "The value of the expression `answer` after this code."
+    node = shutil.which("node") or pytest.skip("there is no node to run the script")
+    code += "\nprocess.stdout.write(JSON.stringify(answer));"
+    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return json.loads(done.stdout)
 
 
 @contextmanager

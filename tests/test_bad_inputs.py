@@ -31,7 +31,7 @@ from oslr_nb.cli import app
 from oslr_nb.practice import recommend as advice
 from oslr_nb.practice import service, tables
 
-SHARES = {"tables": 0.17, "parquet": 0.05, "arguments": 0.1, "lines": 0.07, "regressor": 0.05, "river": 0.04, "auto": 0.04}
+SHARES = {"tables": 0.17, "parquet": 0.05, "arguments": 0.1, "lines": 0.08, "regressor": 0.05, "river": 0.04}
 LINES = 8  # inputs of one example of "lines"
 FIGURE = tables.draw_figure
 COMMAND = get_command(app)  # once: typer reads the signatures of all commands
@@ -388,20 +388,3 @@ def test_river_model(data):
         guess = answer(lambda x=x: model.predict_one(x))
         assert guess is None or math.isfinite(guess)
     if model.names_ == twin.names_: assert model.weights == twin.weights and model.n_features_seen_ == twin.n_features_seen_
-
-
-@budgeted(SHARES["auto"])
-@given(data=st.data())
-def test_auto_and_make_learner(data):
-    draw = data.draw
-    if draw(st.booleans()):
-        arguments = {"d": D, "budget": BUDGET, "protocol": "OSLR", "k": None, "memory": None, "seed": 0}
-        for name in draw(st.lists(st.sampled_from([*arguments]), min_size=1, max_size=2)): arguments[name] = draw(nonsense)
-        lr = answer(lambda: oslr.auto(**arguments))
-    else:
-        arguments = {"learner": "own.CoinBetting", "d": D, "budget": BUDGET, "seed": 0}
-        for name in draw(st.lists(st.sampled_from([*arguments]), min_size=1, max_size=2)): arguments[name] = draw(nonsense)
-        lr = answer(lambda: oslr.choice.make_learner(**arguments))
-    if lr is None: return
-    assert isinstance(lr, oslr.Learner) and lr.d == arguments["d"] and lr.budget <= arguments["budget"]
-    if lr.d == D: assert np.isfinite(oslr.simulate(lr, X, Y).predictions).all()

@@ -1,16 +1,13 @@
-"""The command line and the main job: exit codes, resuming, and results that do not depend on the number of jobs."""
+"""The command line and the main job: exit codes and resuming; that jobs change no number is in test_backends.py."""
 
-import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
-import pytest
 from conftest import command as oslr
+from conftest import run
 
 from oslr_nb.ledger import claims
 from oslr_nb.results import experiments
@@ -24,31 +21,6 @@ experiments.plan = lambda names=(), full=False: {
     name: {group: cells[:2] for group, cells in groups.items()} for name, groups in whole(names, full).items() if name in short
 }
 """
-
-
-@pytest.fixture
-def small_plan(monkeypatch):
-    "Two claims, and two cells of each group of the sections named."
-    whole, short = experiments.plan, ("claims", "digits_report", "ito2017_asymptotics")
-    cut = lambda groups: {group: cells[:2] for group, cells in groups.items()}
-    monkeypatch.setattr(
-        experiments, "plan", lambda names=(), full=False: {n: cut(g) for n, g in whole(names, full).items() if n in short}
-    )
-
-
-def results(out: Path) -> dict:
-    "Everything that a run writes, without the seconds that it took."
-    ledger = [{k: v for k, v in r.items() if k != "seconds"} for r in json.loads((out / "claims.json").read_text())]
-    tables = {p.name: pq.read_table(p).to_pydict() for p in out.glob("*.parquet")}
-    tables |= {p.name: p.read_text() for p in out.glob("*_long.json")}
-    return {"claims": ledger, "report": (out / "report.md").read_text(), "figure": (out / "digits.png").read_bytes(), **tables}
-
-
-def test_jobs_and_repetition_do_not_change_a_number(small_plan, tmp_path):
-    for name, jobs in (("a", 1), ("b", 2), ("a", 2)):  # the third run finds everything stored
-        assert oslr("reproduce", "ito2017", "--jobs", jobs, "--out", tmp_path / name).exit_code == 0
-    assert results(tmp_path / "a") == results(tmp_path / "b")
-    assert {"ito2017_long.json", "digits.parquet"} <= {p.name for p in (tmp_path / "a").iterdir()}
 
 
 def test_a_full_run_needs_mnist(monkeypatch):
@@ -80,8 +52,7 @@ def test_interrupted_and_resumed(tmp_path):
     stored = {p.name: p.stat().st_mtime_ns for p in tmp_path.glob("cells/*.json")}
     assert process.returncode == 130 and "run the same command again" in err, err
     assert 0 < len(stored) < 10 and not (tmp_path / "report.md").exists()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run(*command)
     assert all((tmp_path / "cells" / name).stat().st_mtime_ns == t for name, t in stored.items())
 
 
@@ -100,21 +71,10 @@ def test_verify_fails_when_a_claim_fails_or_a_control_passes(monkeypatch):
         assert words in failed.output
 
 
-def test_verify_list_and_cite():
+def test_verify_one_claim_or_page():
     "Of one claim all cases with their seeds; a page by its place. The command is installed."
     one = oslr("verify", "A5")
     assert one.exit_code == 0 and one.output.count("  case ") >= 5 and "default_rng([" in one.output and "1 claims, 1 as" in one.output
     page = oslr("verify", "core/mathematics/13_foundations", "--jobs", 1)
     assert page.exit_code == 0 and "G1 " in page.output and "A5 " not in page.output
-    assert "ito2017.RDA1" in oslr("list").output and oslr("cite", "ito2017").output.startswith("@inproceedings{ito2017,")
-    path = os.path.join(os.path.dirname(sys.executable), "oslr")
-    assert "reproduce" in subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout
-
-
-WRONG = [("verify", "nobody"), ("reproduce", "nobody"), ("cite", "nobody"), ("verify", "--jobs", "0"), ("dance",)]
-
-
-@pytest.mark.parametrize("args", WRONG, ids=str)
-def test_wrong_arguments(args):
-    done = oslr(*args)
-    assert done.exit_code == 2 and "Traceback" not in done.output
+    assert "reproduce" in run(Path(sys.executable).parent / "oslr", "--help")

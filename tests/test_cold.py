@@ -1,11 +1,9 @@
 """Compiled code on disk: what is compiled ahead is what rounds by hand and streams use."""
 
-import os
-import subprocess
 import sys
 
 import pytest
-from conftest import TOP, python
+from conftest import python, run
 
 PLAY = """
 import numpy as np, oslr_nb as oslr
@@ -28,9 +26,8 @@ with tempfile.TemporaryDirectory() as folder:
 @pytest.mark.parametrize(("learner", "use"), [("foster2016", ["-c", PLAY]), ("own.PairwiseLeastSquares", ["-c", RUN])])
 def test_compiled_ahead(tmp_path, learner, use):
     for command in (["-m", "oslr_nb", "warm", learner, "--jobs", "2"], use):
-        env, before = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}, set(tmp_path.rglob("*.nbc"))
-        done = subprocess.run([sys.executable, *command], env=env, capture_output=True, text=True, cwd=TOP, check=False)
-        assert done.returncode == 0, done.stderr
+        before = set(tmp_path.rglob("*.nbc"))
+        run(sys.executable, *command, NUMBA_CACHE_DIR=tmp_path)
     assert len(before) > 10 and before == set(tmp_path.rglob("*.nbc"))
 
 

@@ -8,12 +8,11 @@ import os
 import pkgutil
 import re
 import shutil
-import subprocess
 import sys
 from functools import partial
 
 import pytest
-from conftest import TOP
+from conftest import TOP, javascript, run
 
 import oslr_nb
 from website import quarto, reference
@@ -76,10 +75,8 @@ def test_real_site(tmp_path, top):
     """All of it, as `make docs` does it: nbdev, pandoc, checks, README.md, search index."""
     for name in ("settings.ini", "_quarto.yml", "README.md"): shutil.copy(top / name, tmp_path)
     shutil.copytree(top / "nbs", tmp_path / "nbs", ignore=shutil.ignore_patterns(".*", "mathjax"))
-    command, env = [sys.executable, "-m", "website", "--check"], os.environ | {"PYTHONPATH": str(top)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert " 0 problems" in done.stdout and (tmp_path / "nbs" / "mathjax" / "tex-svg-full.js").stat().st_size > 1e6
+    assert " 0 problems" in run(sys.executable, "-m", "website", "--check", cwd=tmp_path, PYTHONPATH=top)
+    assert (tmp_path / "nbs" / "mathjax" / "tex-svg-full.js").stat().st_size > 1e6
 
 
 def test_markup(build):
@@ -97,7 +94,7 @@ def test_markup(build):
         ["2", data(text_markdown="| c |\n|---|\n| $x$ |")],
     )
     assert problems == []
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", page.split("<main")[1])).replace("\u00a0", " ")
+    text = words(page.split("<main")[1])
     assert "See Theorem 2, 1, Equation 1, Figure 1, Table 1, Words, (Knuth 1997, 3) and Theorem 1 (Knuth 1997)." in text
     for part in ("Theorem 1 (First)", "Lemma 1 Proof Text.", "Proof. ↑ Because.", "Figure 1: A dot [0, 1)", "Table 1: Numbers"):
         assert part in text, part
@@ -273,15 +270,10 @@ ROWS = [  # of statements.json, in the order of the site
 ])
 def test_search_order(top, query, order):
     "The definition, then theorems; the code of a name, then its chapter; pages of users before those of the code."
-    node = shutil.which("node")
-    if not node: pytest.skip("there is no node to run the script")
     text = (top / "website" / "site.js").read_text(encoding="utf-8")
     functions = [re.search(rf"^function {name}\(.*?(?:^\}}$|\}} *//[^\n]*$)", text, re.M | re.S)[0] for name in ("inside", "ranked")]
     found = f"ranked({json.dumps(query)}, {json.dumps(ROWS)}).map((hit) => hit.url)"
-    code = "\n".join([*functions, f"process.stdout.write(JSON.stringify({found}))"])
-    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == order
+    assert javascript("\n".join([*functions, f"const answer = {found};"])) == order
 
 
 def test_sitemap_only_with_an_address(build, tmp_path):

@@ -2,11 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
-from conftest import TOP
+from conftest import run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -14,10 +13,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize(("kind", "kills", "writing", "quarters"), [("run", 50, 3, 4), ("serve", 12, 1, 2)])
 def test_killed_at_many_moments(kind, kills, writing, quarters, tmp_path):
     "The comparison is made in kills.py; here is looked at whether the kills hit what they should."
-    command = [sys.executable, "-m", "tests.kills", kind, tmp_path, str(kills)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=TOP)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    told = json.loads(run(sys.executable, "-m", "tests.kills", kind, tmp_path, kills))
     print(told)
     assert told["kills"] >= kills and told["while writing"] >= writing, told
     assert len({min(3, int(4 * place)) for place in told["places"]}) >= quarters, told

@@ -3,9 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
+from functools import partial
 
+import conftest
 import pytest
 from conftest import TOP
 
@@ -123,13 +124,8 @@ def house(tmp_path_factory):
 
 def test_nothing_else_has_to_be_edited(house):
     "Export, imports, registry, reference, `recommend`, its row of the ledger, its state, the common tests of learners."
-    def run(*command):
-        bin_ = os.path.dirname(sys.executable)
-        env = os.environ | {"PYTHONPATH": str(house), "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}"}
-        done = subprocess.run(command, cwd=house, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-        return done.stdout
-
+    path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    run = partial(conftest.run, cwd=house, PYTHONPATH=house, PATH=path)
     before = {p: p.read_bytes() for name in ("tests", "website") for p in (house / name).rglob("*") if p.is_file()}
     run(sys.executable, "-m", "website", "--numbers")
     run("nbdev_export")

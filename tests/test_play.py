@@ -4,9 +4,8 @@ import itertools
 import json
 import math
 import re
-import shutil
-import subprocess
 
+import conftest
 import numpy as np
 import pytest
 from conftest import TOP
@@ -22,13 +21,8 @@ SCRIPT = TOP / "nbs" / "play.js"
 
 def javascript(expression: str, **given):
     "The value of an expression in which the script's functions are `play` and the given values have their names."
-    node = shutil.which("node")
-    if not node: pytest.skip("there is no node to run the script")
     names = "".join(f"const {name} = {json.dumps(value)};" for name, value in given.items())
-    code = f"const play = require({json.dumps(str(SCRIPT))}); {names} process.stdout.write(JSON.stringify({expression}));"
-    done = subprocess.run([node, "-"], input=code, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return conftest.javascript(f"const play = require({json.dumps(str(SCRIPT))}); {names} const answer = {expression};")
 
 
 @pytest.mark.parametrize(("budget", "top", "rate"), [(4, 2, 0), (5, 2, 3.0), (3, 0, 0), (6, 4, 0), (6, 0, 2.0)])

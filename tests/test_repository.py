@@ -3,23 +3,19 @@
 import ast
 import configparser
 import graphlib
-import os
 import re
 import shutil
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
-from conftest import NOTEBOOKS, TOP, files_of_the_project, python
+from conftest import NOTEBOOKS, TOP, files_of_the_project, python, run
 
-MODULES = sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
+BIN, MODULES = Path(sys.executable).parent, sorted(p for p in (TOP / "oslr_nb").rglob("*.py") if p.name != "_modidx.py")
 # the house: every import goes down, or stays on its storey
 STOREYS = ("core.base", "core.mathematics", "core.game", "papers", "own", "practice", "ledger", "results", "")
 NOTHING = ("oslr_nb", "oslr_nb.core.base.checks", "oslr_nb.core.base.kernels")  # modules that import none of the package
-
-
-def run(*command, **kw): return subprocess.run(command, capture_output=True, text=True, check=False, **kw)
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +25,7 @@ def exported(tmp_path_factory):
     for name in ("nbs", "oslr_nb"):
         shutil.copytree(TOP / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints", "mathjax"))
     for name in ("settings.ini", "pyproject.toml"): shutil.copy(TOP / name, copy)
-    bin_ = os.path.dirname(sys.executable)
-    for command in ("nbdev_export", "nbdev_clean"):
-        done = run(f"{bin_}/{command}", cwd=copy)
-        assert done.returncode == 0, done.stderr
+    for command in ("nbdev_export", "nbdev_clean"): run(BIN / command, cwd=copy)
     return copy
 
 
@@ -119,9 +112,7 @@ def test_no_private_attribute_of_a_library():
 def test_import_is_light(code, heavy): assert python(f"import sys\n{code}\nprint([m for m in {heavy.split()} if m in sys.modules])") == "[]"
 
 
-def test_ruff():
-    done = run(os.path.join(os.path.dirname(sys.executable), "ruff"), "check", ".", cwd=TOP)
-    assert done.returncode == 0, done.stdout
+def test_ruff(): run(BIN / "ruff", "check", ".")
 
 
 def test_every_module_is_typed_and_comes_from_a_notebook():

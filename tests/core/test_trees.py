@@ -1,4 +1,4 @@
-"""Sum trees and lazy vectors: the small functions by hand, and streams of every kind against plain numpy."""
+"""Sum trees and lazy vectors: sizes, and streams of every kind against plain numpy; steps by hand stand on the page."""
 
 from functools import partial
 
@@ -18,34 +18,6 @@ def test_sizes_a_block_and_a_node():
     assert trees.lazy_leaves(key, 0) == (8, 3, 1) and trees.lazy_leaves(0 * key, 0) == (0, 0, np.inf)
     nodes = np.array([[np.arange(8), np.ones(8), [9.0, 8, 7, 3, np.inf, 4, 5, 6]]])
     assert trees.lazy_join(nodes, 0) == (28, 8, 3)
-
-
-def test_a_life_by_hand():
-    "Read, add up, write, rebase, scale: weights and their running sum after each step."
-    state = trees.lazy_ball(3)
-    num = state.num.view(trees.LAZY_SCALARS)[0]
-    num["scale"], num["threshold"], num["keys"], num["active"], num["least"] = 0.5, 1.0, 10.0, 2.0, 3.0
-    assert [trees.lazy_value(num, v) for v in (3.0, 0.0, -7.0)] == [1, 0, -3]
-    state.key[0, :3] = 3.0, 0.0, -7.0
-    assert trees.lazy_weights(state).tolist() == [1, 0, -3] and trees.lazy_norm(state) == 4 and trees.lazy_weight(state, 2) == -3
-    trees.lazy_tally(state)
-    assert num["running_a"] == num["running_at"] == 0.5 and trees.lazy_past(num, -7.0) == -3  # w_3 = -3, once
-    for _ in range(2): trees.lazy_tally(state)
-    assert trees.lazy_sums(state).tolist() == [3, 0, -9]
-    for i, w in ((0, 0.0), (1, 5.0), (2, -0.25)):
-        trees.lazy_put(state, i, w)
-        assert trees.lazy_weight(state, i) == w and trees.lazy_sums(state).tolist() == [3, 0, -9]
-    assert state.key[0, 0] == 0
-    for i, j in ((0, 1), (1, 2), (2, -1)): trees.lazy_climb(state, i, j)
-    trees.lazy_rebase(state, 2.0)
-    assert trees.lazy_weights(state).tolist() == [0, 10, -0.5] and trees.lazy_sums(state).tolist() == [3, 0, -9]
-    assert state.num[:5].tolist() == [1, 0, 0, 0, 0] and state.total.tolist() == [3, 0, -9]
-    for c in (0.5, 1e-3, 4.0, 20.0, 1e5, 1.0, 0.0):
-        want = c * trees.lazy_weights(state)
-        trees.lazy_scale(state, c)
-        assert 1 / 64 <= num["scale"] <= 64
-        assert np.allclose(trees.lazy_weights(state), want, rtol=1e-15, atol=0) and trees.lazy_sums(state).tolist() == [3, 0, -9]
-    assert trees.lazy_norm(state) == 0 and not state.key.any()
 
 
 KINDS = ("smooth", "ties", "huge", "cancel", "one sign", "half zeros")

@@ -275,21 +275,6 @@ def test_what_the_model_refuses(kw, x, words):
         with refused(re.escape(words)): call(x)
 
 
-def test_a_refused_example_or_label_changes_nothing():
-    clean, other = OSLRLearner(4, seed=0), OSLRLearner(4, seed=0)
-    for t, (x, y) in enumerate(examples(200)):
-        for bad in (x | dict.fromkeys(NAMES, "?"), dict.fromkeys(NAMES, np.inf)) if t else ():
-            with pytest.raises(ValueError): other.predict_one(bad)
-            with pytest.raises(ValueError): other.learn_one(bad, y)
-        for label in (np.nan, "1", None, 1e70):
-            with pytest.raises(ValueError, match="y = "): other.learn_one(x, label)
-        if t % 7 == 0: other = pickle.loads(pickle.dumps(copy.deepcopy(other)))
-        assert clean.predict_one(x) == other.predict_one(x)
-        clean.learn_one(x, y)
-        other.learn_one(x, y)
-    assert clean.weights == other.weights and clean.n_features_seen_ == other.n_features_seen_ == 800
-
-
 def test_river():
     "All its checks, pipelines and metrics; and it is not needed."
     from river import checks

@@ -421,18 +421,17 @@ def test_a_measurement_that_failed(key, late, tmp_path):
     losses = []
     for t in range(600):
         x = rng.uniform(-1, 1, 6) / 3
-        y, asked = float(2 * x[0] - x[1]), json.loads(service.answer(b'{"op": "query", "id": %d}' % t))["features"]
+        y, asked = float(2 * x[0] - x[1]), ask(service, "query", id=t)["features"]
         values = [None if rng.random() < 0.2 else x[i] for i in asked]
         if t == 300: values = [None, None, None]
-        told = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": values}).encode()))
-        again = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": values}).encode()))
+        told, again = (ask(service, "values", id=t, values=values) for _ in range(2))
         assert told == again and abs(told["prediction"]) < 10, told
-        if late: service.answer(b'{"op": "query", "id": "another"}')
+        if late: ask(service, "query", id="another")
         if t == 400:
             service.save(tmp_path / "s.npz")
             (service := sv.Service(make_learner(key, 6, 3, 0))).restore(tmp_path / "s.npz")
-        assert json.loads(service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode()))["rounds"] == t + 1
-        if late: service.answer(b'{"op": "skip", "id": "another"}')
+        assert ask(service, "label", id=t, label=y)["rounds"] == t + 1
+        if late: ask(service, "skip", id="another")
         losses.append((told["prediction"] - y) ** 2)
     if key == "auto": assert np.mean(losses[-200:]) < 0.5 * 5 / 27, "half of the variance of the labels"
 
@@ -441,10 +440,9 @@ def test_a_measurement_that_failed(key, late, tmp_path):
 def test_what_came_is_all_that_is_learnt(gone):
     "The sums are those of the features that came."
     service = named_service()
-    service.answer(b'{"op": "query", "id": 1}')
-    asked = service.open[1].features
-    service.answer(json.dumps({"op": "values", "id": 1, "values": [None if i in gone else 1.0 for i in range(3)]}).encode())
-    service.answer(b'{"op": "label", "id": 1, "label": 2}')
+    asked = ask(service, "query", id=1)["features"]
+    ask(service, "values", id=1, values=[None if i in gone else 1.0 for i in range(3)])
+    ask(service, "label", id=1, label=2)
     assert service.learner.purchases_.nonzero()[0].tolist() == sorted(asked[i] for i in range(3) if i not in gone)
 
 
@@ -462,25 +460,21 @@ def test_names_and_prices_of_a_service(tmp_path):
     plain, named, rng = sv.Service(oslr.auto(6, 3, seed=0)), named_service(), np.random.default_rng(0)
     for t in range(60):
         x, y = rng.normal(size=6), float(rng.normal())
-        one, two = (json.loads(s.answer(b'{"op": "query", "id": %d}' % t)) for s in (plain, named))
+        one, two = (ask(s, "query", id=t) for s in (plain, named))
         assert one["features"] == two["features"] and two["names"] == [TESTS[i] for i in two["features"]] and "names" not in one
         values = [round(x[i], 3) for i in one["features"]]
         given = dict(zip(two["names"], values, strict=True))
         if t % 2: given = dict(reversed(given.items()))
         for service, told in ((plain, values), (named, given)):
-            answer = json.loads(service.answer(json.dumps({"op": "values", "id": t, "values": told}).encode()))
-            assert "prediction" in answer, answer
-            service.answer(json.dumps({"op": "label", "id": t, "label": y}).encode())
-    one, two = (json.loads(s.answer(b'{"op": "weights"}')) for s in (plain, named))
+            assert "prediction" in ask(service, "values", id=t, values=told) and "rounds" in ask(service, "label", id=t, label=y)
+    one, two = (ask(s, "weights") for s in (plain, named))
     assert one["weights"] == two["weights"] and two["names"] == [TESTS[i] for i in two["features"]]
-    named.answer(b'{"op": "query", "id": "x"}')
-    asked = named.open["x"].features
+    asked = ask(named, "query", id="x")["features"]
     for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a list of numbers"),
                          ({TESTS[i]: 1e70 for i in asked}, "it must be"), ([1], "3 numbers"), ([None, 1, "a"], "a list of numbers")):
-        said = json.loads(named.answer(json.dumps({"op": "values", "id": "x", "values": wrong}).encode()))
-        assert words in said["error"] and len(named.open["x"].values) == 0, said
-    plain.answer(b'{"op": "query", "id": "x"}')
-    assert "no names" in json.loads(plain.answer(b'{"op": "values", "id": "x", "values": {"test_1": 2}}'))["error"]
+        assert words in ask(named, "values", id="x", values=wrong)["error"] and len(named.open["x"].values) == 0
+    ask(plain, "query", id="x")
+    assert "no names" in ask(plain, "values", id="x", values={"test_1": 2})["error"]
 
 
 def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):
