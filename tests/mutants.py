@@ -64,7 +64,8 @@ def sources(root: Path) -> list[Path]:
     "The modules that hold mathematics: some of the core, the papers, and the kernels of their checks."
     package = root / "oslr_nb"
     found = [next((package / "core").rglob(f"{name}.py")) for name in MODULES] + list((package / "papers").rglob("*.py"))
-    found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in ("core", "own", "claims.py")]
+    no_papers = ("core", "own", "claims.py", "problems.py")
+    found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in no_papers]
     return sorted(p for p in found if p.name != "__init__.py")
 
 

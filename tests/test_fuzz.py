@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 import oslr_nb as oslr
 from oslr_nb.core.base.parameters import Step, declared
 from oslr_nb.core.game.environment import measure, split_query
-from oslr_nb.core.game.problems import linear_table, signs
 from oslr_nb.core.game.registry import module_of, papers
 from oslr_nb.core.mathematics import bandits, designs, experts, geometry, oco, sparse
+from oslr_nb.ledger.problems import linear_table, signs
 from oslr_nb.papers import hazan2012, ito2017, ito2018, kale2017, murata2018
 from oslr_nb.practice import data as streams
 

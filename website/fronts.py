@@ -31,7 +31,7 @@ def modules(books: dict[str, dict[str, Any]]) -> dict[str, str]:
     pages = {}
     for page, book in books.items():
         name = re.search(r"^#\| default_exp (\S+)", code(book), re.M)
-        if name and (not name[1].startswith("ledger.") or name[1] == "ledger.claims"): pages[name[1]] = page
+        if name and (not name[1].startswith("ledger.") or name[1] in ("ledger.claims", "ledger.problems")): pages[name[1]] = page
     return pages
 
 

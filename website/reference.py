@@ -87,7 +87,7 @@ class Module:
 
 
 def name_of(parts: list[str]) -> str:
-    if parts[-2:] == ["ledger", "claims"]: return "claims"
+    if parts[-2:] in (["ledger", "claims"], ["ledger", "problems"]): return parts[-1]
     return ".".join(p for p in parts if p and p not in ("oslr_nb", "papers", "core", "base", "mathematics", "game", "practice"))
 
 
@@ -134,7 +134,7 @@ def target(name: str, page: str = "") -> tuple[str, str] | None:
     found = re.fullmatch(r"(oslr_nb\.|oslr\.)?((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)(\(.*\))?", name)
     if not found: return None
     top, dotted, called = found.groups()
-    parts = re.sub(r"^(papers|core\.(?:base|mathematics|game)|practice|ledger(?=\.claims\b))\.", "", dotted).split(".")
+    parts = re.sub(r"^(papers|core\.(?:base|mathematics|game)|practice|ledger(?=\.(?:claims|problems)\b))\.", "", dotted).split(".")
     if parts[0] in found_alone(): parts = [*found_alone()[parts[0]].split("."), *parts[1:]]
     module = modules().get(".".join(parts))
     if top and dotted not in home() and module and module.public: return module.page, ""

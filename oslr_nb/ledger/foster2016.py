@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..papers.foster2016 import FKK, RATES, SCALARS, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
-from ..papers.foster2016 import correlated_stream, cost_and_gradient, fkk_rates, refer, sign_stream, textbook_fkk
+from ..papers.foster2016 import cost_and_gradient, fkk_rates, refer, textbook_fkk
 
 # %% auto #0
 __all__ = []
@@ -23,7 +23,7 @@ import numpy as np
 from ..core.mathematics.designs import Uniform, moment_estimate
 from ..core.game.driver import simulate
 from ..core.mathematics.experts import hedge, hedge_regret_bound
-from ..core.game.problems import correlated_table, rational
+from .problems import Table, correlated_table, rational, signs
 from .claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../nbs/papers/foster2016.ipynb #ae20523e
@@ -370,6 +370,18 @@ def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
     lr = FKK(6, 4, k=2, T=50, rates="retuned", step=1e9, hedge_step=1e9, radius=1e20, x_norm=2e-20, seed=seed)
     simulate(lr, 1e-20 / math.sqrt(6) * case.rng.uniform(1, 2, (50, 6)), np.ones(50))
     return Evidence(float(np.abs(np.linalg.norm(lr.w / (share * 1e20), axis=1) - 1).max()), "==", 0, tol=1e-12)
+
+# %% ../../nbs/papers/foster2016.ipynb #ac8fc941
+def sign_stream(d: int, k: int) -> Table:
+    "The stream of Theorem FO 3 (thm-printed): independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
+    X, w = signs(d) / math.sqrt(d), np.r_[np.zeros(d - k), np.full(k, 1 / math.sqrt(k))]
+    return Table(X, X @ w, w)
+
+
+def correlated_stream(d: int, k: int) -> Table:
+    "Correlation -0.8/(d-1) in every pair, weights of alternating sign and norm 1 on the last k features, noise 0.1."
+    w = np.r_[np.zeros(d - k), (-1.0) ** np.arange(k) / math.sqrt(k)]
+    return correlated_table(d, -0.8 / (d - 1), 0.95 * w, 0.1)
 
 # %% ../../nbs/papers/foster2016.ipynb #e5ded739
 STREAMS = {"signs": sign_stream, "correlated": correlated_stream}

@@ -21,7 +21,6 @@ from ..core.base.kernels import kernel, record
 from ..core.game.learner import Learner, Role
 from ..core.base.parameters import Budget, Choice, Examples, Features, Horizon, Integer, Labels, Multiplier
 from ..core.base.parameters import PlannedRounds, Positive, Radius, Seed, Sparsity, XNorm, YMax, but, validated
-from ..core.game.problems import Table, correlated_table, signs
 from ..core.game.registry import register
 
 # %% auto #0
@@ -557,18 +556,6 @@ class FKK(Learner):
     def coef_(self) -> np.ndarray:
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
-
-# %% ../../nbs/papers/foster2016.ipynb #ac8fc941
-def sign_stream(d: int, k: int) -> Table:
-    "The stream of Theorem FO 3 (thm-printed): independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
-    X, w = signs(d) / math.sqrt(d), np.r_[np.zeros(d - k), np.full(k, 1 / math.sqrt(k))]
-    return Table(X, X @ w, w)
-
-
-def correlated_stream(d: int, k: int) -> Table:
-    "Correlation -0.8/(d-1) in every pair, weights of alternating sign and norm 1 on the last k features, noise 0.1."
-    w = np.r_[np.zeros(d - k), (-1.0) ** np.arange(k) / math.sqrt(k)]
-    return correlated_table(d, -0.8 / (d - 1), 0.95 * w, 0.1)
 
 # %% ../../nbs/papers/foster2016.ipynb #dea937bf
 def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:

@@ -5,6 +5,7 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb.core.game.environment import measure
+from oslr_nb.ledger.ito2018.dictionary import dictionary_stream
 from oslr_nb.papers.ito2018 import dictionary as page
 
 SOLVERS = page.SOLVERS
@@ -13,7 +14,7 @@ New = oslr.ito2018.DictionaryProjection
 
 @pytest.fixture(scope="module")
 def stream():
-    A, X, y, w = page.dictionary_stream(10, 14, 10, 1200, np.random.default_rng(0))
+    A, X, y, w = dictionary_stream(10, 14, 10, 1200, np.random.default_rng(0))
     return A, X, y, w
 
 

@@ -8,9 +8,10 @@ from conftest import refusals
 import oslr_nb as oslr
 from oslr_nb.core.game.driver import play, simulate
 from oslr_nb.core.game.environment import Environment
+from oslr_nb.ledger.ito2018.linear import oblique_stream
 from oslr_nb.papers.ito2018 import linear as page
 
-stream = page.oblique_stream(11, 4, 400, np.random.default_rng(1))
+stream = oblique_stream(11, 4, 400, np.random.default_rng(1))
 
 
 def learner(**kw):
@@ -27,7 +28,7 @@ def test_refusals_scales_and_sizes():
     lr.query()
     with pytest.raises(ValueError, match=r"values\[0\] = 0\.9: it must be of magnitude at most 0\.8"): lr.predict([0.9, 0, 0, 0])
     with pytest.raises(ValueError, match=r"norm of values\[1\] to values\[3\]"): lr.predict([0, 1, 1, 0])
-    X, y, _ = page.oblique_stream(9, 3, 300, np.random.default_rng(2))
+    X, y, _ = oblique_stream(9, 3, 300, np.random.default_rng(2))
     for schedule in ("theorem", "adaptive"):
         a = simulate(learner(d=9, schedule=schedule), X, y).predictions
         b = simulate(learner(d=9, schedule=schedule, x_norm=8.0, y_max=0.25, radius=0.8 / 32), 8 * X, y / 4).predictions

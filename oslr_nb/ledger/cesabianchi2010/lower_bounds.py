@@ -20,7 +20,7 @@ import numpy as np
 from ...core.base.checks import check_int, fail
 from ...core.base.compiled import generator_words, uniform
 from ...core.base.kernels import kernel
-from ...core.game.problems import rational
+from ..problems import rational
 from ..claims import Case, Erratum, Evidence, claim, mean_limit
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988

@@ -20,7 +20,8 @@ import numpy as np
 from ...core.game.driver import simulate
 from ..claims import Case, Evidence, claim, mean_limit
 from .aerr_aelr import recorded
-from ...papers.hazan2012.aerr_aelr import AELR, AERR, SCALES, easy_stream, equal_moments, hard_stream
+from ...papers.hazan2012.aerr_aelr import AELR, AERR
+from .aerr_aelr import SCALES, easy_stream, equal_moments, hard_stream
 from ...papers.hazan2012.learners import GROWTH, SCALARS
 from ...papers.hazan2012.online import OnlineAELR
 

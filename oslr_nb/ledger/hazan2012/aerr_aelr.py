@@ -4,8 +4,8 @@
 """The ledger of papers/hazan2012/01_aerr_aelr: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.hazan2012.aerr_aelr import AELR, AERR, LASSO, SCALES, Stream, bound_aelr, bound_aerr, easy_stream
-from ...papers.hazan2012.aerr_aelr import equal_moments, estimate_moment, hard_stream, sharpened_step, textbook
+from ...papers.hazan2012.aerr_aelr import AELR, AERR, LASSO, bound_aelr, bound_aerr
+from ...papers.hazan2012.aerr_aelr import estimate_moment, sharpened_step, textbook
 from ...core.base.parameters import Scales
 
 # %% auto #0
@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,11 @@ from ...core.mathematics.oco import linear_regret, ogd
 from ...core.mathematics.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
 from ...papers.hazan2012.learners import SCALARS, AttributeEfficient, lasso_rescale
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #f5f5200a
+def equal_moments(d: int, ridge: bool) -> np.ndarray:
+    "Second moments (d,) of sign features of length 1 in the norm of the theorem."
+    return np.full(d, 1 / d if ridge else 1.0)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #56f9e2e9
 def naive_excess(d: int, draws: int, ridge: bool) -> float:
@@ -296,6 +301,40 @@ def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
         change = (learner.weights_ if ridge else learner.theta) - start
         mean += p[a] * p[b] * (1 / 3 if wrong == "uniform" else size[j] / size.sum()) * change / -1e-3
     return Evidence(float(np.abs(mean - (now @ x - y) * x).max()), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #74a7c560
+class Stream(NamedTuple):
+    "A law of examples: draw(rng, T) gives X (T, d) and y (T,); excess(w) is that of L."
+
+    draw: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
+    excess: Callable[[np.ndarray], float]
+
+
+def easy_stream(a: np.ndarray) -> Stream:
+    "Features +-sqrt(a_i), a (d,), one weight 0.9 (the first), noise +-0.1."
+    u = np.r_[0.9, np.zeros(len(a) - 1)]
+
+    def draw(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
+        X = np.where(rng.random((T, len(a))) < 0.5, 1.0, -1.0) * np.sqrt(a)
+        return X, X @ u + rng.choice([-0.1, 0.1], T)
+
+    return Stream(draw, lambda w: float(a @ (w - u) ** 2) / 2)
+
+
+SCALES = {"radius": 2.0, "x_norm": 0.5, "y_max": 100.0}
+
+
+def hard_stream(d: int, lean: float, rare: float = 0.0) -> Stream:
+    "x = X e_1 with labels +-Y of mean lean Y; a share `rare` of the examples is X e_i, i >= 2, with labels of mean 0; `SCALES`."
+    B, size, top = SCALES.values()
+    line = lambda v: (1 - rare) * (size**2 * v**2 / 2 - lean * top * size * v)
+
+    def draw(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
+        place, X = np.where(rng.random(T) < rare, rng.integers(1, d, T), 0), np.zeros((T, d))
+        X[np.arange(T), place] = size
+        return X, np.where(rng.random(T) < np.where(place == 0, (1 + lean) / 2, 0.5), top, -top)
+
+    return Stream(draw, lambda w: float(line(w[0]) + rare / (d - 1) * size**2 / 2 * (w[1:] @ w[1:]) - line(B)))
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #0b8faae9
 def excess_risk(make: Callable[[int], Learner], stream: Stream, T: int, runs: int, rng: np.random.Generator) -> np.ndarray:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.hazan2012.draws import DDAELR, DDAERR, PhaseOne, TwoPhaseAELR, TwoPhaseAERR, bound_ddaelr, bound_ddaerr
 from ...papers.hazan2012.draws import bound_ks_lasso, bound_ks_ridge, bound_two_phase, confident_moments
-from ...papers.hazan2012.draws import data_dependent_q, phase_two_moment, unequal_moments
+from ...papers.hazan2012.draws import data_dependent_q, phase_two_moment
 from ...core.base.parameters import Scales
 
 # %% auto #0
@@ -24,7 +24,8 @@ from ...core.game.driver import play
 from ...core.game.environment import Environment
 from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
 from .aerr_aelr import risk_limit
-from ...papers.hazan2012.aerr_aelr import LASSO, SCALES, easy_stream, estimate_moment, hard_stream
+from ...papers.hazan2012.aerr_aelr import LASSO, estimate_moment
+from .aerr_aelr import SCALES, easy_stream, hard_stream
 from ...papers.hazan2012.learners import SCALARS
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #969db0c3
@@ -52,6 +53,12 @@ def best_lasso_draws(case: Case, ridge: bool = False) -> Evidence:
     above = np.column_stack([a, -np.eye(5)])
     found = linprog(np.r_[-1, np.zeros(5)], above, np.zeros(5), np.r_[0, np.ones(5)][None], [1])
     return Evidence((a / data_dependent_q(a, ridge)).max(), "<=", -1 / found.fun, tol=1e-7 / -found.fun)
+
+# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f0225cb4
+def unequal_moments(d: int, ridge: bool) -> np.ndarray:
+    "Second moments (d,) falling like i^-3, of length 1 in the norm of the theorem."
+    a = np.arange(1.0, d + 1) ** -3
+    return a / a.sum() if ridge else a
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #63a9cb53
 @claim("hazan2012", "Theorems 3.3 and 4.4 of Kukliansky & Shamir (known moments), and sharpened (ours)", id="H11", tier="statistical",

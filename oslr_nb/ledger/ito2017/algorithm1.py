@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, LinearModel, Plan, RDAState, UniformRDA
 from ...papers.ito2017.algorithm1 import algorithm_1, bound_sharpened, bound_sharpened_schedule, bound_theorem_2
-from ...papers.ito2017.algorithm1 import bound_theorem_2_schedule, correlated_unit_table, inverse_chances
+from ...papers.ito2017.algorithm1 import bound_theorem_2_schedule, inverse_chances
 from ...papers.ito2017.algorithm1 import rda_learn, rda_predict, sharpened_step
 
 # %% auto #0
@@ -26,10 +26,10 @@ from ...core.base.checks import need
 from ...core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment, pair_bound
 from ...core.mathematics.designs import pair_minimum
 from ...core.game.driver import simulate
-from ...core.mathematics.geometry import top_buffer, top_k, top_update, truncation_factor
+from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
 from ...core.game.learner import Learner
 from ...core.mathematics.oco import dual_averaging, dual_averaging_step, linear_regret
-from ...core.game.problems import FiniteProblem, Table, linear_table, rational, sign_table
+from ..problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
 from ..claims import Case, Erratum, Evidence, agrees, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d
@@ -470,6 +470,17 @@ def cost_of_a_round(case: Case, slack: int | None = None) -> Evidence:
         lr.update(float(x[-1]))
         most = max(most, int((lr.h != before).sum()))
     return Evidence(most + d * lr.bound[2] / len(X), "<=", 1.2 * budget)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #afa88c53
+def unit_table(V: np.ndarray, w: np.ndarray, noise: float) -> Table:
+    "Features of norm one with second moments V / trace V: signs times the root of V in its eigenvectors; labels x'w +- noise."
+    values, vectors = eigenbasis(V / np.trace(V))
+    return linear_table(signs(len(V)) * np.sqrt(np.maximum(values, 0)) @ vectors.T, w, noise)
+
+
+def correlated_unit_table(d: int, rho: float, size: float, noise: float) -> Table:
+    "Norm one, correlation rho in every pair, and one weight (the last)."
+    return unit_table((1 - rho) * np.eye(d) + rho, size * np.eye(d)[-1], noise)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #c789e4c1
 def orthogonal_table(d: int) -> Table:

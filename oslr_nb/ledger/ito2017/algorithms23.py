@@ -27,7 +27,7 @@ from ...core.mathematics.geometry import top_k
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
 from ...core.mathematics.oco import dual_averaging_step
-from ...core.game.problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
+from ..problems import FiniteProblem, Table, correlated_table, linear_table, rational, signs
 from ..claims import Case, Erratum, Evidence, chance_limit, claim, law_of_draws, mean_limit, settle, slope_interval
 from ...papers.ito2017.algorithm1 import UniformRDA
 

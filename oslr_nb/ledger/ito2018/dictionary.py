@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...papers.ito2018.dictionary import SCALARS, DictionaryProjection, bound_dictionary, bound_theorem_8
-from ...papers.ito2018.dictionary import column_gradient, dictionary_projection, dictionary_stream, solve
+from ...papers.ito2018.dictionary import column_gradient, dictionary_projection, solve
 
 # %% auto #0
 __all__ = []
@@ -153,6 +153,17 @@ def expected_regret(case: Case, peek: bool = False) -> Evidence:
 
     true, seen = walk(0, np.zeros(m))
     return Evidence(true, "==", seen, tol=1e-12)
+
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
+def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
+    "A dictionary of rank r with singular values 1, unit features in its range, labels within 1; and the true weights, ||w|| = 1 - noise."
+    basis = np.linalg.qr(rng.standard_normal((d, r)))[0]
+    A = basis @ np.linalg.qr(rng.standard_normal((m, r)))[0].T
+    z = rng.standard_normal((T, r))
+    X = z / np.linalg.norm(z, axis=1)[:, None] @ basis.T
+    w = rng.standard_normal(r)
+    w = basis @ w * ((1 - noise) / np.linalg.norm(w))
+    return A, X, X @ w + noise * rng.choice([-1.0, 1.0], T), w
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #44789c17
 @claim("ito2018", "Algorithm 3, as compiled", id="C13c", tier="certificate", proof="alg-dictionary",

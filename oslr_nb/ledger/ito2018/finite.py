@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...papers.ito2018.finite import INNER, BlockBandit, Inner, best_block, block_bandit, block_rate, bound_block_bandit
-from ...papers.ito2018.finite import corollary_2, lower_bound_finite, online_learner, pair_stream
+from ...papers.ito2018.finite import corollary_2, lower_bound_finite, online_learner
 
 # %% auto #0
 __all__ = []
@@ -174,6 +174,14 @@ def compiled_rounds(case: Case, **broken: Any) -> Evidence:
     M = Inner(inner, k, **scales).most
     loss = lambda yhat, label: (yhat - label) ** 2 / M
     return agrees(lr, lambda sets: block_bandit(X, y, functions, lambda: online_learner(known, block), block, loss, seed)[:1], X, y)
+
+# %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049
+@functools.cache
+def pair_stream(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    "All sign vectors over sqrt(2), twice, their labels with either sign of the noise, and the best weights."
+    X = np.array([*itertools.product([-1.0, 1.0], repeat=d)]) / math.sqrt(2)
+    w = np.r_[0.6, -0.5, np.zeros(d - 2)]
+    return np.vstack([X, X]), np.r_[X @ w + 0.1, X @ w - 0.1], w
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2903298d
 def pair_regret(d: int, T: int, block: int | None, seed: int) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.ito2018.linear import DIRECTIONS, SCHEDULES, LinearProjection, bound_first_order, bound_projection
 from ...papers.ito2018.linear import bound_projection_schedule, bound_theorem_4, draw_directions, linear_projection
-from ...papers.ito2018.linear import oblique_stream, projection_gradient, projection_rate
+from ...papers.ito2018.linear import projection_gradient, projection_rate
 
 # %% auto #0
 __all__ = []
@@ -173,6 +173,17 @@ def best_step(case: Case, step: float = 1.0) -> Evidence:
     d, k, T, *scales = case.value
     lam = projection_rate(d, k, *scales, step) * np.sqrt(np.arange(1, T + 1))
     return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", bound_projection(d, k, T, *scales))
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
+def oblique_stream(
+    d: int, m: int, T: int, rng: np.random.Generator, noise: float = 0.1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    "Unit features in a random m-dimensional subspace, labels of weights of norm 1 - noise with noise of random sign; and the weights."
+    basis = np.linalg.qr(rng.standard_normal((d, m)))[0].T
+    z = rng.standard_normal((T, m))
+    X = z / np.linalg.norm(z, axis=1)[:, None] @ basis
+    w = (1 - noise) * (v := rng.standard_normal(m)) / np.linalg.norm(v) @ basis
+    return X * (1 - 1e-12), X @ w + noise * rng.choice([-1.0, 1.0], T), w
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #837244c9
 def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from ...core.mathematics.designs import Bernoulli, Uniform
 from ...core.game.driver import simulate
 from ...core.mathematics.geometry import enumerated_eigenvalues, hard_threshold, rip_constant, truncation_factor
-from ...core.game.problems import signs
+from ..problems import signs
 from ...core.mathematics.sparse.dantzig_selector import dantzig
 from ...papers.kale2017.greedy import hadamard
 from ..claims import Case, Erratum, Evidence, chance_limit, claim, random_fractions, slope_interval

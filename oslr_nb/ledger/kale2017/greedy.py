@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.kale2017.greedy import OnlineGreedyOSLR, OnlineGreedyPOSLR, bound_batch, bound_greedy, greedy_parameters, hadamard
 from ...papers.kale2017.greedy import BatchConditions
-from ...papers.kale2017.greedy import online_greedy, set_loss, supermodular_factor, supermodularity, unscaled_stream
+from ...papers.kale2017.greedy import online_greedy, set_loss, supermodular_factor, supermodularity
 
 # %% auto #0
 __all__ = []
@@ -257,6 +257,17 @@ def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evid
     if case.value == "early": return Evidence(float(((y - early) ** 2 / (1 + q) ** power).sum()), "==", least, tol=1e-9)
     paid = (q / (1 + q) ** power * y**2 - q * late**2).sum()
     return Evidence(float(((y - late) ** 2).sum() - paid + np.abs(late - early / (1 + q)).sum()), "==", least, tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #457ea3c5
+@functools.cache
+def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
+    "d, k0, k1, B of Proposition KG 1 (prp-scale), part (iii), and the largest kappa^2 of blocks of d to 3d rows of the features."
+    k1 = math.ceil(2 / 3 * math.log(T))
+    d = 1 << k1.bit_length()
+    k0 = k1 * (d // k1)
+    H = np.vstack([hadamard(d)] * 4)
+    spectra = [np.linalg.eigvalsh(H[i : i + n].T @ H[i : i + n]) for n in range(d, 3 * d) for i in range(0, d, 3)]
+    return d, k0, k1, int((k0 * T / (2 * d)) ** (1 / 3)), max(float(s[-1] / s[0]) for s in spectra)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #86bebf57
 @claim("kale2017", "Theorem 9 without a scale (ours)", id="K16s", tier="certificate", proof="prp-scale", cases=[2**17],

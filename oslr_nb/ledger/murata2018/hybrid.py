@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess, bound_hybrid
 from ...papers.murata2018.hybrid import SupportProblem, bound_wrong_support, exact_exploitation, exploration_rate
-from ...papers.murata2018.hybrid import normal_stream, stable_exploitation_step
+from ...papers.murata2018.hybrid import stable_exploitation_step
 from ...papers.murata2018.hybrid import textbook_exploitation, textbook_hybrid
 
 # %% auto #0
@@ -217,6 +217,16 @@ def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
     slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
     total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
     return Evidence(count, "<=", 2 * g**2 * (before + T) / (g - 1) * total)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
+def normal_stream(
+    d: int, k: int, T: int, rng: np.random.Generator, r_min: float = 1.0, sigma: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    "Independent standard normal features, labels of k weights +-r_min at random places with normal noise; and the weights."
+    truth = np.zeros(d)
+    truth[rng.choice(d, k, replace=False)] = r_min * rng.choice([-1.0, 1.0], k)
+    X = rng.standard_normal((T, d))
+    return X, X @ truth + sigma * rng.standard_normal(T), truth
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #136c9e90
 @claim("murata2018", "Algorithms 2 and 3, as compiled", id="M10c", tier="certificate", proof="alg-hybrid",

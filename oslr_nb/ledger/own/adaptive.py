@@ -25,13 +25,15 @@ from ...core.game.environment import Environment
 from ...core.mathematics.geometry import top_buffer, top_k, top_update
 from ...core.game.learner import Learner
 from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
-from ...core.game.problems import Table, linear_table, rational
+from ..problems import Table, linear_table, rational
 from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
 from ...papers.ito2017 import algorithms23
-from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened, correlated_unit_table
-from ...papers.ito2017.algorithm1 import Plan, RDAState, inverse_chances, rda_learn, rda_predict, sharpened_step, unit_table
+from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
+from ..ito2017.algorithm1 import correlated_unit_table
+from ...papers.ito2017.algorithm1 import Plan, RDAState, inverse_chances, rda_learn, rda_predict, sharpened_step
+from ..ito2017.algorithm1 import unit_table
 from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
 
 # %% ../../../nbs/own/01_adaptive.ipynb #6a5f7e94

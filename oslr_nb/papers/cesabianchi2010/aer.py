@@ -11,10 +11,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from ...core.base.checks import check_exact, check_real, check_rng, fail
-from ...core.base.compiled import generator_words, uniform
+from ...core.base.compiled import generator_words
 from ...core.mathematics.designs import draw_outside
 from ...core.mathematics.geometry import proj_l1
-from ...core.base.kernels import kernel
 from ...core.base.parameters import Choice, Confidence, Count, Examples, Flag, Labels, PairBudget, PlannedRounds
 from ...core.base.parameters import RadiusL1, Real, SeveralFeatures, XMax, XNorm, YMax, but, validated
 
@@ -133,39 +132,3 @@ def bound_aer(
     bound = lam * length**2 / 2 + G2 * aer_log_factor(T) / (2 * lam * T)
     if output == "printed": bound += 2 * scale / T
     return bound if delta is None else bound + 8 * scale * d / budget * math.sqrt(2 * math.log(1 / delta) / T)
-
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #3715409c
-@kernel(allocates=True)
-def aer_shrink(w: np.ndarray, radius: float) -> None:
-    "Replace w by the nearest point of the l1 ball, by sorting the sizes (Duchi et al. 2008); O(d log d)."
-    size = np.abs(w)
-    if size.sum() <= radius: return
-    falling, total, theta = np.sort(size[size > 0])[::-1], 0.0, 0.0
-    for j in range(falling.size):
-        total += falling[j]
-        if falling[j] * (j + 1) <= total - radius: break
-        theta = (total - radius) / (j + 1)
-    for i in range(w.size): w[i] = math.copysign(max(size[i] - theta, 0.0), w[i])
-
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #e2dcff30
-@kernel(allocates=True)
-def plain_aer(
-    words: np.ndarray, X: np.ndarray, y: np.ndarray, half: int, lam: float, radius: float, weighted: bool
-) -> tuple[np.ndarray, np.ndarray]:
-    "Algorithm 2 in O(d) a round, with the draws of `aer_textbook`: the sum of w_1, ..., w_m, and w_{m+1}."
-    d = X.shape[1]
-    w, total, C, mark = np.zeros(d), np.zeros(d), np.zeros(half, np.int64), np.zeros(d, np.int64)
-    for t in range(1, y.size + 1):
-        x, label, yhat, norm = X[t - 1], y[t - 1], 0.0, np.abs(w).sum()
-        total += w
-        draw_outside(words, d, 0, half, mark, t, C)
-        if norm > 0:
-            places = np.cumsum(np.abs(w))
-            for _ in range(half):
-                u = uniform(words)
-                i = np.searchsorted(places, u * places[-1], side="right") if weighted else np.int64(u * d)
-                yhat += np.sign(w[i]) * norm * x[i] / half
-        w *= 1 - 1 / t
-        for j in C: w[j] -= 2 / (lam * t) * (yhat - label) * d / half * x[j]
-        aer_shrink(w, radius)
-    return total, w

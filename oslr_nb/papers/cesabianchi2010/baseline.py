@@ -177,8 +177,3 @@ def bound_baseline(
     products, single = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     B = radius * (math.sqrt(d) if order == 2 else 1)
     return 2 * (B**2 * products + B * single)
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #803bc3b6
-def entry_errors(A: np.ndarray, v: np.ndarray, X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
-    "max |A - E x x'| and max |v - 2 E y x| for the law of the rows of X, y."
-    return float(np.abs(A - X.T @ X / len(y)).max()), float(np.abs(v - 2 * X.T @ y / len(y)).max())

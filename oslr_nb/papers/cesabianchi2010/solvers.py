@@ -235,16 +235,6 @@ def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
                 best[S] = u
     return best
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #3f657a61
-def largest_deviation(
-    A: np.ndarray, v: np.ndarray, X: np.ndarray, y: np.ndarray, radius: float, order: int = 1
-) -> float:
-    "max over ||w||_order <= radius of |w'(A - M)w - (v - 2 E y x)'w|, exact (order 1: search over faces)."
-    minimise = minimise_faces if order == 1 else minimise_l2
-    D, u = A - X.T @ X / len(y), v - 2 * X.T @ y / len(y)
-    value = lambda s, w: abs(s * (w @ D @ w - u @ w))
-    return max(value(s, minimise(s * D, s * u, radius)) for s in (1.0, -1.0))
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #68fba8d5
 @validated
 def lasso_in_ball(X: Examples, y: Labels, radii: Radii) -> np.ndarray:

@@ -5,8 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,11 +20,6 @@ from .learners import IsRidge, Printed, Size, check_chances
 
 # %% auto #0
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #f5f5200a
-def equal_moments(d: int, ridge: bool) -> np.ndarray:
-    "Second moments (d,) of sign features of length 1 in the norm of the theorem."
-    return np.full(d, 1 / d if ridge else 1.0)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
 #| code-fold: true
@@ -236,37 +230,3 @@ def sharpened_step(d: SeveralFeatures, budget: BudgetOfTwo, ridge: IsRidge) -> f
     """
     ratio = math.sqrt(2 * d / (d + budget - 2))
     return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #74a7c560
-class Stream(NamedTuple):
-    "A law of examples: draw(rng, T) gives X (T, d) and y (T,); excess(w) is that of L."
-
-    draw: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
-    excess: Callable[[np.ndarray], float]
-
-
-def easy_stream(a: np.ndarray) -> Stream:
-    "Features +-sqrt(a_i), a (d,), one weight 0.9 (the first), noise +-0.1."
-    u = np.r_[0.9, np.zeros(len(a) - 1)]
-
-    def draw(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-        X = np.where(rng.random((T, len(a))) < 0.5, 1.0, -1.0) * np.sqrt(a)
-        return X, X @ u + rng.choice([-0.1, 0.1], T)
-
-    return Stream(draw, lambda w: float(a @ (w - u) ** 2) / 2)
-
-
-SCALES = {"radius": 2.0, "x_norm": 0.5, "y_max": 100.0}
-
-
-def hard_stream(d: int, lean: float, rare: float = 0.0) -> Stream:
-    "x = X e_1 with labels +-Y of mean lean Y; a share `rare` of the examples is X e_i, i >= 2, with labels of mean 0; `SCALES`."
-    B, size, top = SCALES.values()
-    line = lambda v: (1 - rare) * (size**2 * v**2 / 2 - lean * top * size * v)
-
-    def draw(rng: np.random.Generator, T: int) -> tuple[np.ndarray, np.ndarray]:
-        place, X = np.where(rng.random(T) < rare, rng.integers(1, d, T), 0), np.zeros((T, d))
-        X[np.arange(T), place] = size
-        return X, np.where(rng.random(T) < np.where(place == 0, (1 + lean) / 2, 0.5), top, -top)
-
-    return Stream(draw, lambda w: float(line(w[0]) + rare / (d - 1) * size**2 / 2 * (w[1:] @ w[1:]) - line(B)))

@@ -140,12 +140,6 @@ def bound_ddaelr(
     second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, scales.x_norm, printed)
     return excess_bound(False, d, second, T, scales, printed)
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #f0225cb4
-def unequal_moments(d: int, ridge: bool) -> np.ndarray:
-    "Second moments (d,) falling like i^-3, of length 1 in the norm of the theorem."
-    a = np.arange(1.0, d + 1) ** -3
-    return a / a.sum() if ridge else a
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #02drawspar
 Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 0, 1e200)]
 

@@ -13,6 +13,5 @@ Three polynomial-time learners with square-root regret, what they need, and how 
 # Written by make export: the public names of the pages of this folder
 from .algorithm1 import *
 from .algorithms23 import *
-from .growth import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

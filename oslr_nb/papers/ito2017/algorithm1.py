@@ -16,13 +16,12 @@ from ...core.base.checks import LARGEST, check_array, check_indices, check_int, 
 from ...core.base.compiled import prefetch_draws, prefetch_row
 from ...core.mathematics.designs import Observe, bound_observe_moment, bound_second_moment, draw_beside, gradient_estimate, pair_bound
 from ...core.base.frames import check_stream
-from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
+from ...core.mathematics.geometry import top_buffer, top_k, top_update, truncation_factor
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
 from ...core.mathematics.oco import adaptive_weight, dual_averaging_step
 from ...core.base.parameters import AdaptiveStep, Budget, Features, Horizon, PairBudget, Radius, Real, Scales, Seed
 from ...core.base.parameters import SeveralFeatures, Sparsity, Top, XNorm, YMax, but, validated
-from ...core.game.problems import Table, linear_table, signs
 from ...core.game.registry import Constants, linear, register
 
 # %% auto #0
@@ -431,14 +430,3 @@ class UniformRDA(RDA):
     ):
         q = float(pair_bound(d, budget, 0))
         super().__init__(d, budget, seed, top=0, q=q, step=step, radius=radius, x_norm=x_norm, y_max=y_max)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #afa88c53
-def unit_table(V: np.ndarray, w: np.ndarray, noise: float) -> Table:
-    "Features of norm one with second moments V / trace V: signs times the root of V in its eigenvectors; labels x'w +- noise."
-    values, vectors = eigenbasis(V / np.trace(V))
-    return linear_table(signs(len(V)) * np.sqrt(np.maximum(values, 0)) @ vectors.T, w, noise)
-
-
-def correlated_unit_table(d: int, rho: float, size: float, noise: float) -> Table:
-    "Norm one, correlation rho in every pair, and one weight (the last)."
-    return unit_table((1 - rho) * np.eye(d) + rho, size * np.eye(d)[-1], noise)

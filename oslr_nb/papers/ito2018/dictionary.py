@@ -471,14 +471,3 @@ class DictionaryProjection(Learner):
         names = [f"column {i} of A times X[{{row}}]" for i in S]
         check_bought_values(names, self.columns[S] @ x, self.x_limit[1], self.x_limit[0], True, (row, t))
         raise AssertionError("the values are as they should be")
-
-# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
-def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
-    "A dictionary of rank r with singular values 1, unit features in its range, labels within 1; and the true weights, ||w|| = 1 - noise."
-    basis = np.linalg.qr(rng.standard_normal((d, r)))[0]
-    A = basis @ np.linalg.qr(rng.standard_normal((m, r)))[0].T
-    z = rng.standard_normal((T, r))
-    X = z / np.linalg.norm(z, axis=1)[:, None] @ basis.T
-    w = rng.standard_normal(r)
-    w = basis @ w * ((1 - noise) / np.linalg.norm(w))
-    return A, X, X @ w + noise * rng.choice([-1.0, 1.0], T), w

@@ -4,7 +4,6 @@
 """Ito et al. 2018, Algorithm 1: a bandit chooses one of K observation functions for a block of rounds; a lower bound."""
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -459,14 +458,6 @@ class BlockBandit(Learner):
         names, (name, limit, norm) = [f"measurement {a} of X[{{row}}]" for a in range(self.budget)], self.x_limit
         check_bought_values(names, values, limit, name, norm, (row, t))
         raise AssertionError("the values are as they should be")
-
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #fedac049
-@functools.cache
-def pair_stream(d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "All sign vectors over sqrt(2), twice, their labels with either sign of the noise, and the best weights."
-    X = np.array([*itertools.product([-1.0, 1.0], repeat=d)]) / math.sqrt(2)
-    w = np.r_[0.6, -0.5, np.zeros(d - 2)]
-    return np.vstack([X, X]), np.r_[X @ w + 0.1, X @ w - 0.1], w
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #2ec21567
 @validated

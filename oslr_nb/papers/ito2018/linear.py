@@ -374,14 +374,3 @@ class LinearProjection(Learner):
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         return projection_run(self.words, X, y, rows, self._plan, self._state, books[0])  # the prediction is a purchase, w'x
-
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
-def oblique_stream(
-    d: int, m: int, T: int, rng: np.random.Generator, noise: float = 0.1
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Unit features in a random m-dimensional subspace, labels of weights of norm 1 - noise with noise of random sign; and the weights."
-    basis = np.linalg.qr(rng.standard_normal((d, m)))[0].T
-    z = rng.standard_normal((T, m))
-    X = z / np.linalg.norm(z, axis=1)[:, None] @ basis
-    w = (1 - noise) * (v := rng.standard_normal(m)) / np.linalg.norm(v) @ basis
-    return X * (1 - 1e-12), X @ w + noise * rng.choice([-1.0, 1.0], T), w

@@ -4,7 +4,6 @@
 """Kale et al. 2017, Algorithm 2: copies of a budgeted-expert algorithm learn greedy selection; regret of order T^(2/3)."""
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -92,17 +91,6 @@ def bound_batch(batch: Count, k1: Count, phi: Positive, ridge: Positive = 1.0, x
     squared feature, in the same range. Returns: ridge y_max^2 / phi + y_max^2 k1 ln(1 + batch x_max^2 / ridge).
     """
     return y_max**2 * (ridge / phi + k1 * math.log1p(batch * x_max**2 / ridge))
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #457ea3c5
-@functools.cache
-def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
-    "d, k0, k1, B of Proposition KG 1 (prp-scale), part (iii), and the largest kappa^2 of blocks of d to 3d rows of the features."
-    k1 = math.ceil(2 / 3 * math.log(T))
-    d = 1 << k1.bit_length()
-    k0 = k1 * (d // k1)
-    H = np.vstack([hadamard(d)] * 4)
-    spectra = [np.linalg.eigvalsh(H[i : i + n].T @ H[i : i + n]) for n in range(d, 3 * d) for i in range(0, d, 3)]
-    return d, k0, k1, int((k0 * T / (2 * d)) ** (1 / 3)), max(float(s[-1] / s[0]) for s in spectra)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #e15d0d51
 class BatchConditions(NamedTuple):

@@ -401,13 +401,3 @@ class Hybrid(HardThresholding):
         names |= {"smoothness": smoothness, "x_max": x_max}
         phases = Phases(check_step(eta, smoothness), first, second, growth)
         super().__init__(d, budget, top, width, phases, (support, start), seed, **names)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
-def normal_stream(
-    d: int, k: int, T: int, rng: np.random.Generator, r_min: float = 1.0, sigma: float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Independent standard normal features, labels of k weights +-r_min at random places with normal noise; and the weights."
-    truth = np.zeros(d)
-    truth[rng.choice(d, k, replace=False)] = r_min * rng.choice([-1.0, 1.0], k)
-    X = rng.standard_normal((T, d))
-    return X, X @ truth + sigma * rng.standard_normal(T), truth
