@@ -54,9 +54,7 @@ def stop(error: Any, ctx: Any = None) -> None:
 
 # %% ../nbs/cli.ipynb #3cf95c0d
 Papers = Annotated[list[str] | None, Argument(help="Papers, for example ito2017 (default: all).", metavar="[PAPER]...")]
-Claims = Annotated[
-    list[str] | None, Argument(help="Papers (ito2017), pages (ito2017/01_algorithm1) or claims (A5).", metavar="[NAME]...")
-]
+Claims = Annotated[list[str] | None, Argument(help="Papers (ito2017), pages (ito2017/01_algorithm1) or claims (A5).", metavar="[NAME]...")]
 Jobs = Annotated[int | None, Option(help="Workers (default: the cores that may be used here).", min=1)]
 Backend = Annotated[str | None, Option(help="loky, multiprocessing, threading, sequential or dask (default: loky).")]
 Scheduler = Annotated[str | None, Option(help="Address of a running dask scheduler, for --backend dask.")]
@@ -108,9 +106,7 @@ def show_version(wanted: bool) -> None:
 
 
 @app.callback()
-def main(
-    version: Annotated[bool, Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False,
-) -> None:
+def main(version: Annotated[bool, Option("--version", callback=show_version, is_eager=True, help="Print the version.")] = False) -> None:
     "Options that stand before the command."
 
 # %% ../nbs/cli.ipynb #63a8807f

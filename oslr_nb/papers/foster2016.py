@@ -38,9 +38,7 @@ def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
     return Fraction(r, d), Fraction(r * (r - 1), d * (d - 1))
 
 # %% ../../nbs/papers/foster2016.ipynb #7e874de7
-def cost_and_gradient(
-    x_R: np.ndarray, R: np.ndarray, y: Any, w: np.ndarray, pair: np.ndarray
-) -> tuple[Any, np.ndarray]:
+def cost_and_gradient(x_R: np.ndarray, R: np.ndarray, y: Any, w: np.ndarray, pair: np.ndarray) -> tuple[Any, np.ndarray]:
     """Estimate the loss of weights and its gradient from a random set of features (Foster et al. 2016, lines 8 to 10).
 
     x_R (r,): values of the features in R; fractions give exact results here, in `y`, `w` and `pair`. R (r,): the random set. pair (d, d):
@@ -392,9 +390,7 @@ def touched_rows(block: int, bits: np.ndarray, seen: int, rows: np.ndarray) -> i
 
 
 @kernel
-def listed_rows(
-    i: int, piece: int, table: np.ndarray, lists: np.ndarray, mark: np.ndarray, stamp: int, rows: np.ndarray
-) -> int:
+def listed_rows(i: int, piece: int, table: np.ndarray, lists: np.ndarray, mark: np.ndarray, stamp: int, rows: np.ndarray) -> int:
     "The rows in a piece of the list of feature i that have no earlier feature of R; returns how many (d > 64)."
     found = 0
     for place in range(BLOCK * piece, min(lists.shape[1], BLOCK * piece + BLOCK)):

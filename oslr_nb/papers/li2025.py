@@ -153,9 +153,7 @@ def label_margin(t: ManyRounds, reach: Positive, sigma: Nonnegative, delta: Conf
 
 # %% ../../nbs/papers/li2025.ipynb #bab1fdcf
 @kernel
-def newton_step(
-    x: np.ndarray, n: int, y: float, reach: float, margin: float, P: np.ndarray, w: np.ndarray, v: np.ndarray
-) -> None:
+def newton_step(x: np.ndarray, n: int, y: float, reach: float, margin: float, P: np.ndarray, w: np.ndarray, v: np.ndarray) -> None:
     "Clip the weights along A^-1 x, so that |<w, x>| <= reach, and take an online Newton step; compiled, arguments not checked."
     score, size = 0.0, 0.0
     for i in range(n):

@@ -368,9 +368,7 @@ class OSLRLearner(Model):
     ...     model.learn_one(x, y)         # the same 8
     """
 
-    def __init__(
-        self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None,
-    ):
+    def __init__(self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None):
         self.budget, self.features, self.learner, self.seed, self.costs = budget, features, learner, seed, costs
         self.learner_: Any = None
         self._query: Any = None
@@ -451,4 +449,3 @@ class OSLRLearner(Model):
         lr.names_ = names
         self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
         self.settings_ = settings_of(self)
-

@@ -49,9 +49,7 @@ FEATURES = {  # laws of its features
 }
 
 # %% ../../nbs/practice/data.ipynb #43975bce
-def sparse_linear(
-    d: int, k: int, T: int, seed: Any, weights: str = "uniform", features: str = "normal", noise: float = 0.1
-) -> Stream:
+def sparse_linear(d: int, k: int, T: int, seed: Any, weights: str = "uniform", features: str = "normal", noise: float = 0.1) -> Stream:
     """Rounds of a k-sparse linear model with normal noise.
 
     Parameters

@@ -227,7 +227,6 @@ class TableRefused(ValueError):
         found = dict.fromkeys(pair for part in troubles for pair in part.takes)
         return [word for name, value in found for word in ([f"--{name}"] if value is None else [f"--{name}", value])]
 
-
 # %% ../../nbs/practice/reading.ipynb #1fb8a6d8
 LEAVE = "leaves the column out"
 
@@ -368,9 +367,7 @@ def check_names(
     return names, index
 
 
-def look(
-    path: Path, columns: list[Column], at: list[int], mark: int, progress: bool
-) -> tuple[list[Column], int, list[bytes], list[bytes]]:
+def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: bool) -> tuple[list[Column], int, list[bytes], list[bytes]]:
     "The first pass: columns, rows, and checksums of the columns, of the first `mark` rows and of all."
     from tqdm import tqdm
 

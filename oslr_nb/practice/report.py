@@ -123,9 +123,7 @@ def weight_errors(M: np.ndarray, w: np.ndarray, bought: np.ndarray) -> list[floa
     return [dict(zip(S.tolist(), size.tolist(), strict=True)).get(i) for i in range(len(w))]
 
 
-def gather(
-    survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None,
-) -> dict[str, Any]:
+def gather(survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None) -> dict[str, Any]:
     "All numbers of the report."
     T, counts, w = survey.rows * facts["passes"], tally["counts"], lr.coef_
     rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))

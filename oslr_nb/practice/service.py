@@ -496,9 +496,7 @@ EXIT_CODES: dict[int, int] = {signal.SIGTERM: 0, signal.SIGINT: 130}
 SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
-def first_learner(
-    learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None,
-) -> Learner:
+def first_learner(learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
     if costs is not None:
         from oslr_nb.practice.reading import named_numbers

@@ -82,9 +82,7 @@ def check_int(name: str, value: Any, low: int, high: float | None = None, why: s
     return int(value)
 
 # %% ../../../nbs/core/base/18_checks.ipynb #35c4f7b0
-def check_real(
-    name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "", closed: bool = False
-) -> float:
+def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "", closed: bool = False) -> float:
     """Check that a value is a finite number in (above, high], or, if `closed`, in [above, high].
 
     value: Python or numpy number, or a Fraction; a bool is refused.
@@ -135,7 +133,6 @@ def frame_of(name: str, value: Any) -> Any:
         fail(f"columns of {name}", list(value.column_names if library == "pyarrow" else value.columns), "distinct names")
     except (NotImplementedError, TypeError): fail(name, value, "numbers in an array, or in a table or a column that is in memory")
 
-
 # %% ../../../nbs/core/base/18_checks.ipynb #f411565a
 def column_values(name: str, column: Any) -> np.ndarray:
     """The numbers of a column as narwhals sees it; missing entries are NaN, booleans 0 and 1.
@@ -178,7 +175,6 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
     if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
     try: return np.asarray(value)
     except ValueError: return np.array(None, dtype=object)
-
 
 # %% ../../../nbs/core/base/18_checks.ipynb #89090291
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
@@ -229,9 +225,7 @@ def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
     fail(f"{name}{list(i)}", float(value[i]), TOO_LARGE)
 
 # %% ../../../nbs/core/base/18_checks.ipynb #8f05905b
-def check_scales(
-    why: str = "", zero: bool = False, low: float = SMALLEST, high: float = LARGEST, **values: Any
-) -> list[float]:
+def check_scales(why: str = "", zero: bool = False, low: float = SMALLEST, high: float = LARGEST, **values: Any) -> list[float]:
     """Check that limits of norms, multipliers and other scales are positive and neither tiny nor huge.
 
     zero: whether a scale may also be 0. low, high: each must be above `low` and at most `high`. Returns: the scales, so

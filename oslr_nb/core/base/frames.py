@@ -147,9 +147,7 @@ class Table(NamedTuple):
     names: tuple  # (d,): those of the features, () if they have none
 
 
-def table_of(
-    X: Any, y: Any, rows: Any = None, known: tuple = (), names: tuple = (), mapped: bool = False, empty: bool = False
-) -> Table:
+def table_of(X: Any, y: Any, rows: Any = None, known: tuple = (), names: tuple = (), mapped: bool = False, empty: bool = False) -> Table:
     """The stream that somebody gave, with numbers, names and order settled.
 
     rows: as for `check_rows`. known (d,): names of the features in their order, () before any are known. names: those of the columns,

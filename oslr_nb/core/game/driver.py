@@ -241,9 +241,7 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
 
-def play_parts(
-    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int
-) -> list[tuple[np.ndarray, ...]]:
+def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int) -> list[tuple[np.ndarray, ...]]:
     "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
     from oslr_nb.core.base.compiled import flat  # numba, which takes half a second to import
 

@@ -70,8 +70,8 @@ class Menu:
 class Environment:
     """A stream that sells features, and refuses every look that was not paid for.
 
-    In OSLR a round is `observe` (any number of times) and `predict`; in POSLR and training-only it is `commit`,
-    `observe` and `label`; `skip` ends a round early. A refused call changes nothing.
+    In OSLR a round is `observe` (any number of times) and `predict`; in POSLR and training-only it is `commit`, `observe` and `label`;
+    `skip` ends a round early. A call out of order raises `ProtocolError`, a bad value `ValueError`; a refused call changes nothing.
 
     Parameters
     ----------
@@ -80,15 +80,15 @@ class Environment:
     y : array-like (T,)
         Labels; NaN stands for one that is never told.
     budget : int or float
-        Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each. With `costs`:
-        money that may be spent in a round, above 0, in the unit of the prices.
+        Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each. With `costs`: money
+        that may be spent in a round, above 0, in the unit of the prices.
     protocol : {"OSLR", "POSLR", "training-only"}
         Query, then predict; or commit sparse weights, then query; or commit any weights, then query.
     k : int or None
         POSLR only, and needed there: most nonzero weights that may be committed, from 1 to d.
     costs : array-like (d,), optional
-        Price of each column of X, in their order, at least 0; not under POSLR, whose committed weights are counted. Then only
-        features are sold, until the sum of their prices would exceed the budget by more than the share `PRICE_SLACK`.
+        Price of each column of X, in their order, at least 0; not under POSLR, whose committed weights are counted. Then only features are
+        sold, until the sum of their prices would exceed the budget by more than the share `PRICE_SLACK`.
 
     Attributes
     ----------
@@ -106,11 +106,6 @@ class Environment:
         Money spent in each round; None without `costs`.
     ledger : list of (int, array, array)
         Every sale: round, coordinates, measurement rows.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or the stream is not numeric.
 
     See Also
     --------
@@ -165,13 +160,6 @@ class Environment:
             Weights; at most `k` of them nonzero under POSLR.
         intercept : float
             Added to the score; it looks at no feature and is not counted.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If the weights have another shape or are not finite or sparse enough, or a feature they need is no number.
         """
         self._expect("commit(w)", "commit", PROTOCOLS[1:])
         w, b = check_array("w", w, (self.d,)), check_real("intercept", intercept)
@@ -228,13 +216,6 @@ class Environment:
         -------
         float
             The label; NaN if it is never told.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If it is not a finite number.
         """
         self._expect("predict(yhat)", "query", PROTOCOLS[:1])
         self.predictions[self.t] = check_real("yhat", yhat)
@@ -247,11 +228,6 @@ class Environment:
         -------
         float
             The label; NaN if it is never told.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
         """
         self._expect("label()", "query", PROTOCOLS[1:])
         return self._close()

@@ -88,11 +88,6 @@ class Learner:
     y_limit : tuple of (str, float)
         The same for the labels.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Notes
     -----
     Calls out of order raise `ProtocolError`, bad values `ValueError`; neither changes the learner. Values and labels
@@ -192,13 +187,6 @@ class Learner:
         -------
         list
             A name for each number that `predict` then takes, in this order.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If the features have no names, or linear measurements are asked for.
         """
         if not self.names_: fail("names_", self.names_, "names of the features", "no table has told them; query() gives numbers")
         q = self.query()
@@ -262,11 +250,6 @@ class Learner:
         -------
         array (d,)
             The current weights.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
         """
         with self._alone:
             self._turn("commit")
@@ -280,11 +263,6 @@ class Learner:
         -------
         array of int64 (n,), array (m, d), or a pair
             Coordinates, measurement rows, or (rows, coordinates).
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
         """
         with self._alone:
             self._turn("query")
@@ -305,13 +283,6 @@ class Learner:
         -------
         float
             The prediction, in the unit of the labels.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If there are more or fewer numbers than were asked for, or one is not finite or too large.
         """
         with self._alone:
             self._turn("predict")
@@ -326,13 +297,6 @@ class Learner:
         ----------
         values : array-like (n,)
             The bought numbers in the order of the query.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If there are more or fewer numbers than were asked for, or one is not finite or too large.
         """
         with self._alone:
             self._turn("observe")
@@ -346,13 +310,6 @@ class Learner:
         ----------
         y : float
             The label; of magnitude at most 1e60.
-
-        Raises
-        ------
-        ProtocolError
-            If the call is out of order.
-        ValueError
-            If it is not a number of that size.
         """
         with self._alone:
             self._turn("update")
@@ -364,11 +321,6 @@ class Learner:
 
         For a purchase that failed, a label that never comes, or a prediction that was all that was wanted. What has been
         learnt stays as it is; the next query is drawn anew.
-
-        Raises
-        ------
-        ProtocolError
-            If another thread is inside the learner.
         """
         with self._alone:
             self._next, self._unanswered, self._case = 0, None, None
@@ -484,11 +436,8 @@ class Learner:
 
         Parameters
         ----------
-        S : array-like of int, shape (budget,)
-            The features of a `query` that was left by `skip`, in its order: the favourites of that time come first. They were chosen
-            before anything of this example was seen.
-        values : array-like (budget,)
-            Their values.
+        S, values : array-like (budget,)
+            As for `predict_from`; the favourites of that time come first, and S was chosen before anything of this example was seen.
         y : float
             The label; within the learner's limit.
         explored : bool, default True

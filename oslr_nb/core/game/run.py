@@ -79,18 +79,11 @@ class Run:
         -------
         array (T,)
             Loss of the run minus loss of `w` after each round, in squared labels.
-
-        Raises
-        ------
-        ValueError
-            If `w` is not a finite vector, or a feature it needs is not a number.
         """
         w = check_magnitude("w", check_array("w", by_names("w", w, self.names, "weight"), (self.X.shape[1],)))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
         played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))
-        known = check_array(
-            "X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them"
-        )
+        known = check_array("X @ w", self.X[np.ix_(played, used)] @ w[used], (len(played),), "the comparator must know them")
         scored[played] = known
         return np.nancumsum(self.losses - self.loss.value(scored, self.y)[self.rows]) + (0 if self.scored.any() else np.nan)
 
@@ -110,11 +103,6 @@ class Run:
         -------
         Comparator
             Weights, their loss, how they were found.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range or a feature is not a number.
 
         See Also
         --------
@@ -146,9 +134,7 @@ class BlockRun:
         return f"BlockRun({self.rounds} rounds in {self.blocks} blocks, {mean}, {self.bought} numbers bought)"
 
 # %% ../../../nbs/core/game/02_run.ipynb #2694ec1a
-def best_sparse(
-    X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None
-) -> Comparator:
+def best_sparse(X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None) -> Comparator:
     """The best k-sparse weights in hindsight: smallest sum of times_t (w'x_t - y_t)^2.
 
     Exact by enumeration of the supports where there are few, otherwise forward selection with single swaps.
@@ -172,11 +158,6 @@ def best_sparse(
     -------
     Comparator
         Weights, their loss, the method, and whether it is exact.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or a number is not finite.
     """
     X, y = check_stream(X, y)
     d = X.shape[1]

@@ -51,9 +51,7 @@ def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #706b3c5d
 @kernel
-def draw_outside(
-    words: np.ndarray, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray
-) -> None:
+def draw_outside(words: np.ndarray, d: int, taken: int, r: int, mark: np.ndarray, stamp: int, out: np.ndarray) -> None:
     "Draw a uniform subset of the coordinates that are not marked yet, and mark it."
     free = d - taken
     j = 0
@@ -276,9 +274,7 @@ class Bernoulli(Design):
     def support(self) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         "All 2^d subsets."
         p = Fraction(self.p)
-        return (
-            (S, p**r * (1 - p) ** (self.d - r)) for r in range(self.d + 1) for S in combinations(range(self.d), r)
-        )
+        return ((S, p**r * (1 - p) ** (self.d - r)) for r in range(self.d + 1) for S in combinations(range(self.d), r))
 
     def inclusion(self, order: int, exact: bool = False) -> np.ndarray:
         "p^r, r the number of distinct indices."

@@ -57,9 +57,7 @@ def hedge(costs: AnyCosts, eta: Rate) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #a164ee03
 @validated
-def hedge_regret_bound(
-    costs: Costs, weights: Annotated[Any, Array("Weights played.", ("T", "N"))], eta: Rate
-) -> np.ndarray:
+def hedge_regret_bound(costs: Costs, weights: Annotated[Any, Array("Weights played.", ("T", "N"))], eta: Rate) -> np.ndarray:
     """Bound on the regret of `hedge` after each round, from its costs and weights.
 
     costs: may be negative; -eta times a cost is at most 700. Returns (T,): upper bounds: ln N / eta, plus eta psi times
@@ -91,9 +89,7 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #3dee61bd
 @validated
-def exponentiated_gradient(
-    gradient: Oracle, d: Features, eta: Rate, n: Steps, radius: Radius = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
+def exponentiated_gradient(gradient: Oracle, d: Features, eta: Rate, n: Steps, radius: Radius = 1.0) -> tuple[np.ndarray, np.ndarray]:
     """Play exponentiated gradient (plus and minus weights) on an l1 ball.
 
     Returns w (n, d); g (n, d): gradients seen. Source: Kivinen & Warmuth 1997.
@@ -227,9 +223,7 @@ def bexp_draw_kept(
 
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #618edf80
 @kernel
-def bexp_learn_kept(
-    L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray
-) -> None:
+def bexp_learn_kept(L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, total: float, U: np.ndarray, losses: np.ndarray) -> None:
     "`bexp_learn` with weights that are kept between rounds; compiled, arguments not checked."
     rest = (U.size - 1) / max(L.size - 1, 1)
     for m in range(U.size):

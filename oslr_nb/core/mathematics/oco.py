@@ -54,9 +54,7 @@ Point = Annotated[Any, Array("A point.", ("d",))]
 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #e78d4991
 @validated
-def dual_averaging(
-    gradient: Oracle, d: Features, lam: Weights, radius: Radius = 1.0, l1: Any = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
+def dual_averaging(gradient: Oracle, d: Features, lam: Weights, radius: Radius = 1.0, l1: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
     l1: weight of the l1 norm in the losses, or (n,) in that of each round, at least 0. Returns w (n, d); g (n, d):

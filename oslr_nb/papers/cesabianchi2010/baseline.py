@@ -124,8 +124,7 @@ def moment_factors(d: SeveralFeatures, k: BudgetOfPairs, estimator: Estimator = 
     products = Fraction(d * d, k) + left * Fraction(d * d, 2 * (d * d - 1))
     single = Fraction(d + 1, k) + left * Fraction(2 * d + 1, 2 * (d + 1))
     twice = Fraction(2 * d * d, k)
-    return {"diagonal": twice, "products": products, "single": single, "size": twice,
-            "reach": Fraction(d, 2) + Fraction(d, k)}
+    return {"diagonal": twice, "products": products, "single": single, "size": twice, "reach": Fraction(d, 2) + Fraction(d, k)}
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04982eaf
 #| code-fold: show

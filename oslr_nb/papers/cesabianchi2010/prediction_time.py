@@ -113,12 +113,10 @@ def sign_law(w: Any, chances: Any = None) -> list[tuple[tuple, Fraction, Fractio
         if not (isinstance(v, Sequence) or np.ndim(v) > 0 or (v is None and name == "chances")): fail(name, v, "a sequence of numbers")
     w = [exact_number("w", v) for v in w]
     d = check_int("number of weights", len(w), 1, 12, "2^d outcomes are listed")
-    p = [exact_number("chances", c) for c in ([Fraction(math.comb(d, n), 2**d) for n in range(d + 1)]
-                                              if chances is None else chances)]
+    p = [exact_number("chances", c) for c in ([Fraction(math.comb(d, n), 2**d) for n in range(d + 1)] if chances is None else chances)]
     if len(p) != d + 1: fail("chances", chances, f"{d + 1} numbers, for 0 to {d} plus signs")
     each = [c / math.comb(d, n) for n, c in enumerate(p)]
-    return [(x, sum(a * b for a, b in zip(w, x, strict=True)), each[x.count(1)])
-            for x in itertools.product((1, -1), repeat=d)]
+    return [(x, sum(a * b for a, b in zip(w, x, strict=True)), each[x.count(1)]) for x in itertools.product((1, -1), repeat=d)]
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #04prediction
 #| exporti

@@ -24,9 +24,7 @@ __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'A
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
 #| code-fold: true
 #| code-summary: "Without the checks"
-def bound_estimate(
-    d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool
-) -> float:
+def bound_estimate(d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool) -> float:
     "`estimate_moment`, with arguments that have been checked."
     scale = x_norm**2
     if q is None and a is None: return scale * (2 * d / draws if printed else (d + draws - 1) / draws)

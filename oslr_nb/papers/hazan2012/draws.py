@@ -145,9 +145,7 @@ Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a0244252
 @validated
-def confident_moments(
-    second: Squares, rounds: Count, budget: Budget, delta: Confidence, x_norm: Size, ridge: IsRidge
-) -> np.ndarray:
+def confident_moments(second: Squares, rounds: Count, budget: Budget, delta: Confidence, x_norm: Size, ridge: IsRidge) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
     rounds: those of phase one. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance 1 -

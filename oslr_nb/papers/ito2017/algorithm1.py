@@ -160,9 +160,7 @@ def bound_sharpened(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: 
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b2ff7d4a
 @validated
-def sharpened_step(
-    d: SeveralFeatures, budget: PairBudget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0
-) -> float:
+def sharpened_step(d: SeveralFeatures, budget: PairBudget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0) -> float:
     """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
 
     The limits are the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2 of Ito et al. 2017,

@@ -439,15 +439,8 @@ class RDA2(SquaresRDA):
 class RDA3(SquaresRDA):
     """Algorithm 3 of Ito et al. 2017: Algorithm 2 with an l1 term, for dependent features.
 
-    The explorer minimises with M ||w||_1, M the sum of mu_s = l1 mu_0 s^(-1/4), and its weights are averaged with mu_s.
-
-    Attributes
-    ----------
-    chosen : array (budget,)
-        The features that are looked at until the next exploring round.
-    rate, explorer_rate : float
-        lambda_t / sqrt(t) of the predictor, lambda_s / sqrt(s) of the explorer; for an adaptive step over the root of the sum of the
-        squared lengths of the gradients instead.
+    The explorer minimises with M ||w||_1, M the sum of mu_s = l1 mu_0 s^(-1/4), and its weights are averaged with mu_s. It has the
+    attributes of `RDA2`.
 
     Notes
     -----

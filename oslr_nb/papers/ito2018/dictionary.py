@@ -309,9 +309,7 @@ def dictionary_learn(y: float, n: int, late: bool, plan: Plan, s: DictionaryStat
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #66c4621f
 @kernel
-def dictionary_run(
-    words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, plan: Plan, s: DictionaryState, books: tuple
-) -> int:
+def dictionary_run(words: np.ndarray, X: tuple, y: np.ndarray, order: np.ndarray, plan: Plan, s: DictionaryState, books: tuple) -> int:
     "Rounds over the given rows, with predictions and purchases written into the books; returns how many were played."
     out, bought = books
     for t in range(order.size):

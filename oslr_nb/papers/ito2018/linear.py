@@ -47,9 +47,7 @@ def check_number(name: str, value: Any) -> Any:
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #06f617db
 @validated
-def projection_gradient(
-    values: Any, S: Any, d: Features, yhat: float, y: float
-) -> np.ndarray:
+def projection_gradient(values: Any, S: Any, d: Features, yhat: float, y: float) -> np.ndarray:
     """The gradient estimate of Algorithm 2: (3) of Ito et al. 2018.
 
     values (r,): what was bought besides the prediction: the values of coordinates, or measurements along orthonormal rows. S (r,): the

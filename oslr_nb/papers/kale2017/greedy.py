@@ -501,14 +501,7 @@ class OnlineGreedyPOSLR(GreedyBatches):
 
     The same copies choose and learn; what is committed are the weights of ridge regression on the special features of
     the batch, which do not depend on the features of the round. **k is the number of weights that are committed**, as
-    the protocol demands; it is k1 in the paper, which competes with sparser weights.
-
-    Attributes
-    ----------
-    k1, batch : int
-        Those in use.
-    eta : float
-        The rate of BEXP in use.
+    the protocol demands; it is k1 in the paper, which competes with sparser weights. It has the attributes of `OnlineGreedyOSLR`.
 
     Notes
     -----

@@ -378,11 +378,6 @@ def best_subset(V: Any, b: Any, k: int, most: int = 10**8) -> SparseFit:
     SparseFit
         Weights with the smallest loss, and that loss.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, V is not symmetric, an argument is out of range, or there are more subsets.
-
     Notes
     -----
     O(1) for each subset of size k, O(d k) for each of size k - 1.
