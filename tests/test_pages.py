@@ -20,7 +20,7 @@ def cell(source: str, *directives: str):
     ("#| fig-cap: A line\nplt.plot(x)", (), "true Code of the figure"), ("rows = table()\nMarkdown(rows)", (), "true Code of the table"),
     ("checked(lemma)\nchecked(theorem)", (), "true The checks run"),
     ('@claim("p", "x", id="A9")\ndef f(): pass', ("exporti",), "true Check of A9"),
-    ("def f(): pass", ("exporti",), "true Code behind the checks"), ("def f(): pass", ("exports",), "show Exported source"),
+    ("def f(): pass", ("exporti",), "true Exported source: f"), ("def f(): pass", ("exports",), "show Exported source"),
     ("def f():\n" + "    x = 1\n" * 50 + "class G: pass\nN = 1", ("exports",), "true Exported source: f, G, N"),
     ("#| code-fold: true\ndef f(): pass", ("exports",), "true Exported source"),
     ("@kernel\ndef f(): pass\n\n\n@kernel(apart=True)\ndef g(): pass", ("exporti",), "true Kernel: f, g"),

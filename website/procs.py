@@ -117,7 +117,7 @@ def fold(cell) -> None:
     elif " = Annotated[" in body and "exporti" in kinds: summary = "Parameters"
     elif "exporti" in kinds:
         found = claim_of(cell)
-        summary = f"Check of {found}" if found else "Code behind the checks"
+        summary = f"Check of {found}" if found else "Code behind the checks" if cell.directives_["exporti"] else f"Exported source: {names}"
     elif "exports" in kinds:
         how, summary = "show", "Exported source"
         if body.count("\n") >= LONG: how, summary = "true", f"Exported source: {names}"

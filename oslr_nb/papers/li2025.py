@@ -426,8 +426,6 @@ def li_margin(t: int, reach: float, sigma: float, log_delta: float) -> float:
     return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - log_delta))
 
 # %% ../../nbs/papers/li2025.ipynb #d2faeb2b
-#| code-fold: true
-#| code-summary: "The class DantzigSampling"
 class DantzigSampling(Learner):
     "Base class of both learners: sums of estimates, the programme, the chances of the coming draws."
 

@@ -118,9 +118,6 @@ def sign_law(w: Any, chances: Any = None) -> list[tuple[tuple, Fraction, Fractio
     each = [c / math.comb(d, n) for n, c in enumerate(p)]
     return [(x, sum(a * b for a, b in zip(w, x, strict=True)), each[x.count(1)]) for x in itertools.product((1, -1), repeat=d)]
 
-# %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #04prediction
-#| exporti
-
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #952918cd
 @validated
 def test_time_floor(budget: Count, d: Count | None = None, radius: RadiusL1 = 1.0) -> float:

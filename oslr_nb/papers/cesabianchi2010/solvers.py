@@ -58,16 +58,12 @@ def bound_clipped(
     return exact + w_norm**2 * ridge
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #c4ec0107
-#| code-fold: true
-#| code-summary: "The length of a vector"
 def length_of(c: np.ndarray) -> float:
     "Euclidean norm (c (n,)), also where squares underflow."
     top = float(np.abs(c).max(initial=0.0))
     return top * float(np.linalg.norm(c / top)) if top > 0 else 0.0
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #45e81f1e
-#| code-fold: true
-#| code-summary: "Exported source: trust_coordinates"
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius.
 
@@ -127,8 +123,6 @@ def largest_eigenvalue(A: np.ndarray, steps: int = 20) -> float:
     return float(np.linalg.norm(u))
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #aecf3f57
-#| code-fold: true
-#| code-summary: "Exported source: minimise_l1"
 def minimise_l1(
     A: np.ndarray, v: np.ndarray, radius: float, w0: np.ndarray | None = None, convex: bool = True, tol: float = 1e-6,
     iterations: int = 20_000,

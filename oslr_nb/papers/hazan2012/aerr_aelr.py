@@ -22,8 +22,6 @@ from .learners import IsRidge, Printed, Size, check_chances
 __all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
-#| code-fold: true
-#| code-summary: "Without the checks"
 def bound_estimate(d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool) -> float:
     "`estimate_moment`, with arguments that have been checked."
     scale = x_norm**2

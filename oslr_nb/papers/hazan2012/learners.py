@@ -23,8 +23,6 @@ from ...core.mathematics.trees import sums_find, sums_first, sums_tree, sums_upd
 __all__ = []
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #50223e72
-#| code-fold: true
-#| code-summary: "The state"
 SCALARS = record("rounds", "sum", "factor", "most", "place", "bought", "inner", "rate", "shift", "least", "adaptive", "seen")
 
 
@@ -384,8 +382,6 @@ def check_chances(q: Any, moments: Any, d: int) -> tuple[np.ndarray | None, np.n
     return p, a
 
 # %% ../../../nbs/papers/hazan2012/04_learners.ipynb #96f07e68
-#| code-fold: true
-#| code-summary: "The class AttributeEfficient"
 class AttributeEfficient(Learner):
     "Base class of AERR and AELR and their draws; the rates of the theorems are in subclasses."
 

@@ -266,9 +266,6 @@ def projection_run(
         projection_learn(y[row], n, False, plan, state)
     return rows.size
 
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #02linearpar
-#| exporti
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #21f799ba
 @register("ito2018", needs="Any Bounded", theorem="papers/ito2018/02_linear.ipynb#thm-linear", besides="linear measurements for sale",
           bound_of=lambda c, T: bound_projection(c.d, c.budget, T, radius=c.w2, x_norm=c.norm, y_max=c.label),

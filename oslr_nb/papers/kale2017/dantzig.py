@@ -254,12 +254,7 @@ def dantzig_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigArrays
         c[i] += y * v
         for b in range(a + 1): G[i, S[b]] += v * values[b]
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpa2
-#| exporti
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
-#| code-fold: true
-#| code-summary: "The class DantzigState"
 class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 

@@ -157,8 +157,6 @@ def greedy_parameters(d: Features, k: Sparsity, budget: int, T: int, known: Batc
     return GreedyPlan(k1, min(batch, T), budget // k1, math.inf)
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #c13c0001
-#| code-fold: true
-#| code-summary: "smallest_bound"
 def smallest_bound(d: int, k: int, budget: int, T: int, known: BatchConditions, wanted: Callable) -> GreedyPlan:
     "The k1 and batch of the smallest bound_greedy on geometric grids: k1 up to about beta ln T, beyond which T rho^k1 < 1, and batches."
     best, beta = None, 1 + (k - 1) * known.kappa**2
@@ -396,9 +394,6 @@ def check_batch_sizes(d: Any, budget: Any, k1: Any, T: Any, batch: Any) -> tuple
     T = check_int("T", T, 1, 10**15, "the rate of BEXP depends on the number of rounds")
     usual = max(40, 2 * k1, round((budget * T / d) ** (1 / 3)))
     return d, budget, k1, T, check_int("batch", min(usual, T) if batch is None else batch, 1, T, f"there are T = {T} rounds")
-
-# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #02greedypar
-#| exporti
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #755ebcc8
 class GreedyBatches(Learner):

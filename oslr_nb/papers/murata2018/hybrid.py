@@ -306,9 +306,6 @@ def bound_hybrid(
     else: fail("growth", g, "larger", "100,000 outer rounds are not enough")
     return used
 
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #02hybridpar
-#| exporti
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #aa207a72
 @register("murata2018", needs="iid Lin Sparse Eig", theorem="papers/murata2018/02_hybrid.ipynb#thm-exploitation", of="error",
           least=(0, 1), besides="the support given", budget=r"`budget` $\ge s$: the given support",
