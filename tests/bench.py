@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 import oslr_nb as oslr
 from oslr_nb.core.mathematics import sparse
 from oslr_nb.results.datasets import ct_like
-from tests.measure import floor, in_turn, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
+from tests.measure import floor, in_turn, repeated, rounds_by_hand, rounds_of, stream, textbook, textbook_aer
 
 # (d, top, budget, rows of the table, goal for the ratio to the floor): tables that stay in the cache, and some that do not
 SIZES = [
@@ -214,23 +214,16 @@ class Client:
             ids, answers = range(ids.start + 64, ids.stop + 64), [hear() for _ in ids]
         self.waiting[half] = ids, answers
 
-    def single(self, start, n):
-        "One line at a time, three a round: each waits for the answer to the one before."
+    def single(self, start, n, answer=b""):
+        "One line at a time, three a round: each waits for the answer to the one before; or for anything, where the answer is known."
         hear = self.p.stdout.readline
         for t in range(start, start + n):
             self.send([f'{{"op":"query","id":{t}}}'])
-            self.send([self.told(t, hear())])
+            heard = hear()
+            self.send([self.told(t, answer or heard)])
             hear()
             self.send([f'{{"op":"label","id":{t},"label":{self.y[t % 1000]}}}'])
             hear()
-
-    def echoes(self, start, n):
-        "The same lines to a process that sends them back."
-        hear, answer = self.p.stdout.readline, b"[" + b",".join(b"%d" % i for i in range(10)) + b"]"
-        for t in range(start, start + n):
-            for line in (f'{{"op":"query","id":{t}}}', self.told(t, answer), f'{{"op":"label","id":{t},"label":{self.y[t % 1000]}}}'):
-                self.send([line])
-                hear()
 
     def busy(self):
         "Processor seconds of the other process so far, where the system tells."
@@ -263,7 +256,8 @@ def serving(goal=20_000):
     "Rounds a second of `oslr serve` at d = 384 over pipes, the client on another core; first a process that only sends back what it hears."
     (echo := Client(["-S", "-c", ECHO])).send(["ready"])
     echo.p.stdout.readline()
-    yield {"learner": "echo", "budget": 10, "way": "one line at a time"} | echo.measure(echo.echoes, 64, 20) | {"goal": None}
+    play = partial(echo.single, answer=b"[0,1,2,3,4,5,6,7,8,9]")
+    yield {"learner": "echo", "budget": 10, "way": "one line at a time"} | echo.measure(play, 64, 20) | {"goal": None}
     echo.end()
     for learner, budget in (("own.PairwiseLeastSquares", 10), ("own.PairwiseLeastSquares", 20), ("own.CoinBetting", 10)):
         client = Client(["-m", "oslr_nb", "serve", "--features", "384", "--budget", str(budget), "--learner", learner, "--seed", "1"])
@@ -333,14 +327,11 @@ def descend(X, y, rows, w, out, step):
 
 def descend_numpy(X, y, rounds):
     w, n = np.zeros(X.shape[1]), len(X)
-
-    def play():
-        for t in range(rounds):
-            x = X[t % n]
-            yhat = w @ x
-            w[:] -= 0.1 * (yhat - y[t % n]) * x
-
-    return play
+    def step(t):
+        x = X[t % n]
+        yhat = w @ x
+        w[:] -= 0.1 * (yhat - y[t % n]) * x
+    return repeated(step, rounds)
 
 
 def river_linear(X, y, rounds):
@@ -348,13 +339,10 @@ def river_linear(X, y, rounds):
 
     model, examples = linear_model.LinearRegression(), [dict(enumerate(x.tolist())) for x in X]
     labels, n = y.tolist(), len(X)
-
-    def play():
-        for t in range(rounds):
-            model.predict_one(examples[t % n])
-            model.learn_one(examples[t % n], labels[t % n])
-
-    return play
+    def step(t):
+        model.predict_one(examples[t % n])
+        model.learn_one(examples[t % n], labels[t % n])
+    return repeated(step, rounds)
 
 
 def vowpal_wabbit(X, y, rounds):
@@ -363,13 +351,10 @@ def vowpal_wabbit(X, y, rounds):
     model, n = Workspace("--quiet --noconstant"), len(X)
     text = [f"{label} | " + " ".join(f"{i}:{v}" for i, v in enumerate(x)) for x, label in zip(X, y, strict=True)]
     examples = [model.example(line) for line in text]
-
-    def play():
-        for t in range(rounds):
-            model.predict(examples[t % n])
-            model.learn(examples[t % n])
-
-    return play
+    def step(t):
+        model.predict(examples[t % n])
+        model.learn(examples[t % n])
+    return repeated(step, rounds)
 
 
 def sgd(X, y, rounds, batch):
@@ -377,14 +362,11 @@ def sgd(X, y, rounds, batch):
 
     model, n = SGDRegressor(), len(X)
     model.partial_fit(X, y)
-
-    def play():
-        for t in range(0, rounds, batch):
-            part = slice(t % n, t % n + batch)
-            model.predict(X[part])
-            model.partial_fit(X[part], y[part])
-
-    return play
+    def step(t):
+        part = slice(t % n, t % n + batch)
+        model.predict(X[part])
+        model.partial_fit(X[part], y[part])
+    return repeated(step, rounds, batch)
 
 
 OUTSIDE = {  # packages beside which RDA1 is run: module, work of so many rounds, rounds

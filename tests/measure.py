@@ -71,24 +71,27 @@ def rounds_of(learner, X, y, rows, warm=20_000, **options):
     return lambda: oslr.simulate(learner, X, y, rows=rows, **options)
 
 
+def repeated(step, rounds, every=1):
+    "The work of a step for each `every`-th number below `rounds`."
+    def play():
+        for t in range(0, rounds, every): step(t)
+    return play
+
+
 def rounds_by_hand(learner, X, y, rounds):
     "The work of query, predict, update from Python, so many times."
     n = len(X)
-
-    def play():
-        for t in range(rounds):
-            S = learner.query()
-            learner.predict(X[t % n, S])
-            learner.update(y[t % n])
-
-    play()
+    def step(t):
+        S = learner.query()
+        learner.predict(X[t % n, S])
+        learner.update(y[t % n])
+    (play := repeated(step, rounds))()
     return play
 
 
 def textbook(X, y, top, budget, rounds):
     "The work of Algorithm 1 of Ito et al. 2017 in plain numpy: dense, with d x d probabilities."
     d, rng = X.shape[1], np.random.default_rng(0)
-
     def play():
         h = np.zeros(d)
         for t in range(rounds):
@@ -96,14 +99,12 @@ def textbook(X, y, top, budget, rounds):
             U = top_k(w, top)
             S = np.concatenate([U, rng.choice(np.setdiff1d(np.arange(d), U), budget - top, replace=False)])
             h = h + gradient_estimate(X[t, S], S, y[t], w, Observe(d, budget, tuple(U)).second())
-
     return play
 
 
 def textbook_aer(X, y, lam, radius, rounds):
     "The work of AER with k = 4 in plain numpy."
     d, rng = X.shape[1], np.random.default_rng(0)
-
     def play():
         w, total = np.zeros(d), np.zeros(d)
         for t in range(1, rounds + 1):
@@ -115,19 +116,14 @@ def textbook_aer(X, y, lam, radius, rounds):
             w[C] -= 2 / (lam * t) * (yhat - y[t % 50]) * d / 2 * x[C]
             w = proj_l1(w, radius)
             total += w
-
     return play
 
 
 def ten_calls(rounds):
     "The work of ten small calls of numpy, so many times: what Python and numpy cost on this machine at this moment."
-    x = np.linspace(-1.0, 1.0, 10)
-    S = np.arange(10)
-
-    def play():
-        for _ in range(rounds):
-            a = np.asarray(x, dtype=np.float64).copy()
-            b = np.abs(a)
-            b.max(), b.sum(), np.isfinite(a).all(), a @ b, a[S], np.sort(b)
-
-    return play
+    x, S = np.linspace(-1.0, 1.0, 10), np.arange(10)
+    def step(t):
+        a = np.asarray(x, dtype=np.float64).copy()
+        b = np.abs(a)
+        b.max(), b.sum(), np.isfinite(a).all(), a @ b, a[S], np.sort(b)
+    return repeated(step, rounds)

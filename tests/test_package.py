@@ -141,14 +141,21 @@ def test_what_recompiles(module, old, new, same, tmp_path):
 
 def test_old_compiled_code_is_cleared_away(tmp_path, monkeypatch):
     from oslr_nb.core.base import kernels
+    "And nothing else that stands beside it."
     monkeypatch.setattr(kernels, "cache_bases", lambda: iter([tmp_path]))
+    others = [tmp_path / name for name in ("kernels-backup", "kernels-0123456789abcdef", "kernels-")]
+    for other in others:
+        (other / "sub").mkdir(parents=True)
+        (other / "sub" / "thesis.tex").write_text("mine")
+        os.utime(other, (1, 1))
     for n in range(6):
         monkeypatch.setenv("OSLR_KERNELS", str(n))
         assert kernels.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
         os.utime(tmp_path / f"kernels-{n}", (n, n))
     monkeypatch.setenv("OSLR_KERNELS", "last")
     kernels.kernel_folder.__wrapped__()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["kernels-4", "kernels-5", "kernels-last"]
+    assert {*tmp_path.iterdir()} == {*others, *(tmp_path / f"kernels-{name}" for name in (4, 5, "last"))}
+    assert all((other / "sub" / "thesis.tex").exists() for other in others)
 
 
 def test_version_module_and_mode_of_files(tmp_path):

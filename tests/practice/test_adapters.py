@@ -262,7 +262,7 @@ def test_names():
 
 @pytest.mark.parametrize(("kw", "x", "words"), [
     ({}, {"a": 1.0}, "features = ('a',): it must be at least 2 distinct names"), ({}, {}, "features = (): it"),
-    ({}, 3, "x = 3: it must be a mapping"),
+    ({}, 3, "x = 3: it must be a mapping"), ({}, None, "x = None"), ({}, pd.Series([1.0, 2.0]), "x = "), ({}, [1.0, 2.0], "x = "),
     ({"features": ("a", "a")}, {}, "features = ('a', 'a'): it"), ({"budget": 3}, {"a": 1, "b": 2}, "budget = 3: it must be"),
     ({"learner": "ito2018.LinearProjection"}, {"a": 1, "b": 2}, "it buys measurements"),
     ({"learner": "own.PairwiseTrainingOnly"}, {"a": 1, "b": 2}, "it plays training-only"),

@@ -26,7 +26,7 @@ from pyarrow import parquet
 from sklearn.model_selection import GridSearchCV
 
 import oslr_nb as oslr
-from oslr_nb.core.base import frames, kernels, storage
+from oslr_nb.core.base import frames, storage
 from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
 from oslr_nb.practice.reading import read_whole, survey_table
@@ -785,11 +785,6 @@ def test_A36(example):
     assert 1 - np.mean(losses[-300:]) / Y.var() > 0.9 and set(model.names_) == set("abcdef")
 
 
-@pytest.mark.parametrize("example", [ROWS[0], pd.Series(ROWS[0]), ROWS[0].tolist(), tuple(ROWS[0]), FRAME[:1], None], ids=str)
-def test_examples_without_names(example):
-    with refused(r"\Ax = "): oslr.OSLRLearner(budget=3, seed=0).learn_one(example, 1.0)
-
-
 @pytest.mark.parametrize("kind", [
     pa.string_view(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()), pa.dictionary(pa.int32(), pa.large_string()), pa.string(),
 ], ids=str)
@@ -853,18 +848,6 @@ def test_results_of_others_are_not_overwritten(name, tmp_path):
     (tmp_path / "cells" / "mine.json").write_text("{}")
     done = command("reproduce", "hazan2012", "--out", tmp_path)
     assert done.exit_code == 2 and f"a folder without {name}" in done.output and (tmp_path / name).read_text() == "mine", done.output
-
-
-@pytest.mark.parametrize("name", ["kernels-backup", "kernels-0123456789abcdef", "kernels-", "kernels-mine/sub"])
-def test_folders_beside_compiled_code(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(kernels, "cache_bases", lambda: iter([tmp_path]))
-    (tmp_path / name).mkdir(parents=True)
-    (tmp_path / name / "thesis.tex").write_text("mine")
-    os.utime(tmp_path / name.split("/")[0], (1, 1))
-    for n in range(6):
-        monkeypatch.setenv("OSLR_KERNELS", str(n))
-        assert kernels.kernel_folder.__wrapped__() == str(tmp_path / f"kernels-{n}")
-    assert (tmp_path / name / "thesis.tex").exists() and not (tmp_path / "kernels-0").exists()
 
 
 def test_files_of_others_stay(tmp_path, monkeypatch):
