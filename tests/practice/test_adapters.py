@@ -62,7 +62,6 @@ def test_fit_goes_on_and_predict_changes_nothing():
     assert parts.y_range_ == whole.y_range_ == (S.y.min(), S.y.max())
     whole.partial_fit(S.X, S.y)
     assert whole.n_features_seen_ == 2 * parts.n_features_seen_ and parts.fit(S.X, S.y).n_features_seen_ == 4 * 600
-    assert [budget_of(b, 10) for b in (None, 1, 10, 0.05, 0.3, 0.31, 1.0, np.float32(0.5), np.int64(3))] == [5, 1, 10, 2, 3, 4, 10, 5, 3]
     assert budget_of(None, 2) == budget_of(0.01, 2) == 2
     fits = [OSLRRegressor(4, random_state=0, **kw).fit(S.X, S.y) for kw in ({}, {"shuffle": False}, {"passes": 3}, {})]
     assert fits[2].n_features_seen_ == 3 * fits[0].n_features_seen_

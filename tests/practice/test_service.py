@@ -254,15 +254,6 @@ def test_late_estimates_of_dual_averaging_are_unbiased(learner):
     assert np.abs(np.mean(sums, axis=0) - 2 * (w @ x - y) * x).max() < 1e-12 < np.abs(w).min()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_any_order_is_learning_in_the_order_of_the_labels(seed):
-    service, _, _, learnt = session(seed)
-    lr = oslr.auto(D, BUDGET, seed=3)
-    for S, row in learnt: lr.learn(S, X[row, S], Y[row])
-    for name in ("pairs", "single", "losses", "favourites"): assert np.array_equal(getattr(lr, name), getattr(service.learner, name))
-    assert service.rounds == len(learnt) == 120
-
-
 def test_questions_may_be_repeated_and_open_examples_are_limited(monkeypatch):
     service = fresh()
     first = ask(service, "query", id="a")
