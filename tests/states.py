@@ -27,10 +27,10 @@ HERE = Path(__file__).parent / "states"
 FOLDER = HERE / str(VERSION)
 D, BUDGET, PLAYED = 10, 6, 25
 OPTIONS: list[tuple[str, dict[str, Any]]] = [  # besides those of test_learners.py
-    ("own.PairwiseLeastSquares", {"forget": 0.9}), ("own.PairwiseLeastSquares", {"budget": 4, "rows": 8}),
+    ("own.PairwiseLeastSquares", {"memories": [10, None]}), ("own.PairwiseLeastSquares", {"budget": 4, "rows": 8}),
     ("own.PairwiseLeastSquares", {"budget": 4, "support": "exact"}),
-    ("own.PairwiseLeastSquares", {"adaptive": True, "centre": False}), ("own.PairwisePOSLR", {"forget": 0.9}),
-    ("own.PairwiseTrainingOnly", {"forget": 0.9}), ("own.CoinBetting", {"top": 1}),
+    ("own.PairwiseLeastSquares", {"centre": False}), ("own.PairwisePOSLR", {"memory": 10}), ("own.PairwiseTrainingOnly", {"memory": 10}),
+    ("own.CoinBetting", {"top": 1}),
 ]
 SERVED = {"serve-auto": ("auto", 4), "serve-own.CoinBetting": ("own.CoinBetting", 4)}
 RUNS = {"run-auto": {"budget": 3, "passes": 3}, "run-own.CoinBetting": {"budget": 3, "passes": 3, "learner": "own.CoinBetting",

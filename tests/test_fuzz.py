@@ -267,7 +267,7 @@ OTHERWISE = {
     "own.bound_bet": {"u": 1.0, "hint": 2.0, "squares": 5.0},
     "own.bound_coin_betting": {"eigenvalue": 0.5, "condition": 2.0, "log": 3.0},
     "own.mixed_prediction": {"guesses": [0.1, 0.5], "losses": [1.0, 2.0], "low": -1.0, "high": 1.0},
-    "own.bound_aggregation": {"experts": 5, "half_range": 1.0},
+    "own.bound_aggregation": {"experts": 5, "T": 8, "residuals": [1.0, 1.0, 1.0]},
     "own.textbook_pairwise": {"sets": [[0, 1, 2]] * T},
     "li2025.li_chances": {"q": np.full(D, 1 / D), "m": 3},
     "li2025.li_estimates": {"x_B": [0.1, 0.2, 0.3], "B": [0, 1, 2], "y": 1.0, "q": np.full(D, 1 / D), "m": 3},

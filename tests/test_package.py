@@ -120,7 +120,7 @@ EDITS = {  # of a module: what stood there, what stands there now, whether compi
     "a comment in the command line": ("cli.py", "import", "# a word\nimport", True),
     "another command": ("cli.py", "def letter", "def epistle", True),
     "a comment above a kernel": ("own/moments/sums.py", "@kernel\ndef deviation", "# a word\n@kernel\ndef deviation", True),
-    "a docstring": ("own/moments/sums.py", "Standard deviation of the labels.", "Deviation of the labels.", True),
+    "a docstring": ("own/moments/sums.py", "Standard deviation of the labels of a table.", "Deviation of the labels.", True),
     "a check": ("ledger/own/adaptive.py", "import", "import os\nimport", True),
     "a number in a kernel": ("own/moments/sums.py", "1e-13", "1e-12", False),
     "a constant that kernels use": ("own/moments/sums.py", "TOGETHER = 30.0", "TOGETHER = 31.0", False),

@@ -18,6 +18,7 @@ from ..core.base.frames import own_names
 from ..core.game.learner import Learner
 from ..core.game.registry import LEARNERS, module_of, papers
 from .moments.learner import priced_menu, spendable
+from .moments.sums import MEMORIES
 
 # %% auto #0
 __all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']
@@ -26,12 +27,12 @@ __all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']
 MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 
 
-def rows_for(d: int) -> int | None:
-    """The number of features whose pairs with all others are kept.
+def rows_for(d: int, tables: int = len(MEMORIES)) -> int | None:
+    """The number of features whose pairs with all others are kept, in so many tables.
 
     Returns as many as `MEMORY` holds; None for all, where they fit. Ours.
     """
-    return None if 16 * d * d <= MEMORY else min(MEMORY // (32 * d), d)
+    return None if 16 * tables * d * d <= MEMORY else min(MEMORY // (32 * tables * d), d)
 
 
 def priced_learners() -> list[str]:
@@ -40,7 +41,7 @@ def priced_learners() -> list[str]:
 
 # %% ../../nbs/own/05_choice.ipynb #52e2a1d9
 def auto(
-    d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, memory: float | None = None, seed: Any = None,
+    d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, seed: Any = None,
     costs: Any = None,
 ) -> Learner:
     """Make the default learner: nothing to tune, no scale to declare.
@@ -57,9 +58,6 @@ def auto(
         Who may see what, and when.
     k : int, optional
         POSLR: most nonzero weights that are committed, at least 1. Default: half of the budget, and at most budget - 2.
-    memory : float, optional
-        Rounds that are remembered, at least 2: a round loses the factor 1 - 1 / memory with every later one. Default: all, for
-        examples whose law does not change.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the learner's draws; the same seed gives the same run.
     costs : array-like (d,), optional
@@ -94,8 +92,6 @@ def auto(
     >>> lr.update(y)                    # the label
     """
     check_choice("protocol", protocol, PROTOCOLS)
-    forget = 1.0 if memory is None else 1 - 1 / check_real("memory", memory, 0.0, 1e15, "it counts rounds")
-    if forget < 0.5: fail("memory", memory, "at least 2", "with less not even two rounds are remembered")
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
@@ -104,22 +100,20 @@ def auto(
         most, rows = max(2, spendable(priced_menu(d, budget, costs))), rows_for(d)
         if rows is not None and rows < 2 * most:
             fail("budget", budget, "less", f"it buys {most} features at once, and for d = {d} the moments of pairs fit for {rows // 2}")
-        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, forget=forget, seed=seed)
+        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, seed=seed)
     budget = check_int("budget", budget, 2, d, pair)
     if protocol == "training-only":
         check_int("d", d, 2, 5000, "own.PairwiseTrainingOnly keeps the moments of all pairs")
-        return own.PairwiseTrainingOnly(d, budget, forget=forget, seed=seed)
-    rows = rows_for(d)
+        return own.PairwiseTrainingOnly(d, budget, seed=seed)
+    rows = rows_for(d) if protocol == "OSLR" else rows_for(d, 1)
     fits = budget <= 2000 and (rows is None or rows >= 2 * budget)
-    if protocol == "OSLR" and fits: return own.PairwiseLeastSquares(d, budget, rows=rows, forget=forget, seed=seed)
-    if protocol == "OSLR":
-        if memory is not None: fail("memory", memory, f"None for d = {d} and budget = {budget}", "own.CoinBetting does not forget")
-        return own.CoinBetting(d, budget, seed=seed)
+    if protocol == "OSLR" and fits: return own.PairwiseLeastSquares(d, budget, rows=rows, seed=seed)
+    if protocol == "OSLR": return own.CoinBetting(d, budget, seed=seed)
     check_int("budget", budget, 3, d, "POSLR: one committed weight and two random features, Observation 1 of Ito et al. 2017")
     k = check_int("k", max(1, min(budget // 2, budget - 2)) if k is None else k, 1, budget - 2, "two random features show a pair")
     most = min(2000, d if rows is None else rows // 2)
     if not fits: fail("budget", budget, f"at most {most} for d = {d}", "the moments of pairs have to fit into memory")
-    return own.PairwisePOSLR(d, budget, k, rows=rows, forget=forget, seed=seed)
+    return own.PairwisePOSLR(d, budget, k, rows=rows, seed=seed)
 
 # %% ../../nbs/own/05_choice.ipynb #a741aac6
 def make_learner(

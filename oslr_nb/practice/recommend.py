@@ -544,15 +544,14 @@ def recommend(
     losses, played = {}, trial(s, protocol)
     if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}
     if played: losses |= {"auto": played[0], "auto, second half": played[1]}
-    call = call_of(s, protocol, found["one law"], budget)
+    call = call_of(s, protocol, budget)
     return Advice(call, protocol, s.n, s.d + len(s.spare), float(budget), s.k, T, found, rows, rule, losses, s.spare)
 
 # %% ../../nbs/practice/recommend.ipynb #84221e9e
-def call_of(s: Sample, protocol: str, law: Check, budget: float) -> str:
-    "The call that makes the learner to start with; where the law changes, one that forgets."
+def call_of(s: Sample, protocol: str, budget: float) -> str:
+    "The call that makes the learner to start with."
     extra = "" if protocol == "OSLR" else f', protocol="{protocol}"'
     if protocol == "POSLR" and s.k <= s.budget - 2: extra += f", k={s.k}"
-    if law.verdict == "fails": extra += f", memory={max(100, s.n // 10)}"
     if s.costs is not None: extra += ", costs=costs"
     return f"oslr.auto({s.d + len(s.spare)}, {budget:g}{extra})"
 

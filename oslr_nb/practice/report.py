@@ -257,14 +257,13 @@ def hints(r: dict[str, Any]) -> list[str]:
         out.append(f"The learner has learnt next to nothing: {reached:.3f} in the end, where as many features reach {possible:.3f} in "
                    f"hindsight. What may help: {' or '.join(helps)}.")
     n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
-    if T < BINS or r["passes"] > 1 or "memory" in r["options"] or "forget" in r["options"]: return out
+    if T < BINS or r["passes"] > 1: return out
     middle, end = slice(BINS // 5, BINS * 4 // 5), slice(BINS * 4 // 5, BINS)
     (before, spread), (after, more) = ((v.mean(), v.var() / v.size) for v in (mine[part] / n[part] for part in (middle, end)))
     worse = mine[end].sum() / max(means[end].sum(), 1e-300) - mine[middle].sum() / max(means[middle].sum(), 1e-300)
     if after > 1.2 * before + 4 * math.sqrt(spread + more) and worse > 0.05:
-        memory = f"`{'--learner auto ' * paper}--option memory={float(f'{T / 20:.1g}'):.0f}`"
         out.append(f"The last fifth of the rounds went worse than those before ({after:.4g} a round, {before:.4g} before): the law seems "
-                   f"to change. {memory} forgets what is old.")
+                   f"to change{', which `--learner auto` follows' * paper}.")
     return out
 
 

@@ -436,7 +436,7 @@ def adaptive(m: Method) -> Method:
 
 
 OURS = {
-    "auto": untuned(auto), "auto, memory of 1000": untuned(partial(auto, memory=1000)), "CoinBetting": untuned(own.CoinBetting),
+    "auto": untuned(auto), "CoinBetting": untuned(own.CoinBetting),
 } | {f"{n}, adaptive": adaptive(PAPERS[n]) for n in ("RDA1", "RDA2", "RDA3", "GreedyRDA", "UniformRDA", "OnlineAELR")}
 # nothing is tuned in ours; the adaptive ones are told the radius
 POSLR = {
@@ -668,8 +668,8 @@ def table_streams(found: dict[str, Any], names: Iterable[str]) -> str:
             n + (f" (not {s.fails})" if s.fails else ""), f"{s.budget} of {s.d}",
             *(show(np.mean(f["facts"][k])) for k in ("zero", "sparse")), show(mean(f["papers"][best_paper(f, "theory")]["theory"])),
             f"{show(mean(f['papers'][best]['tuned']))} ({best})", show(mean(f["own"]["auto"])), bracket(*ratio(f)),
-            *(show(mean(f["own"][m])) for m in ("auto, memory of 1000", "CoinBetting", adapted))])
-    return markdown([*head, "memory 1000", "coin betting", "adaptive"], rows, first=7)
+            *(show(mean(f["own"][m])) for m in ("CoinBetting", adapted))])
+    return markdown([*head, "coin betting", "adaptive"], rows, first=7)
 
 
 def table_protocol(found: dict[str, Any]) -> str:

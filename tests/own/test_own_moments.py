@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb import own
-from oslr_nb.own.parameter_free import KAPPA, bound_bet
 from oslr_nb.practice.data import digits_pair, sparse_linear
 
 PairwiseLeastSquares, PairwisePOSLR, PairwiseTrainingOnly = own.PairwiseLeastSquares, own.PairwisePOSLR, own.PairwiseTrainingOnly
@@ -26,14 +25,15 @@ def stream(seed=0, T=600, d=12):
 
 
 @settings(deadline=None, max_examples=25)
-@given(d=st.integers(2, 9), share=st.floats(0, 1), forget=st.sampled_from([1.0, 0.97]), centre=st.booleans(), seed=st.integers(0, 99))
-def test_compiled_is_the_textbook(d, share, forget, centre, seed):
+@given(d=st.integers(2, 9), share=st.floats(0, 1), centre=st.booleans(), seed=st.integers(0, 99),
+       memories=st.sampled_from([[None], (None, 1000, 100), [30], [None, 20]]))
+def test_compiled_is_the_textbook(d, share, memories, centre, seed):
     budget, rng = 2 + round(share * (d - 2)), np.random.default_rng(seed)
     X = rng.standard_normal((90, d)) + 1
     X[:, 0] = np.round(X[:, 0])
-    y = X[:, 0] + rng.standard_normal(90)
-    run = oslr.play(PairwiseLeastSquares(d, budget, forget=forget, centre=centre, seed=seed), env := oslr.Environment(X, y, budget))
-    plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], forget=forget, centre=centre)
+    y = X[:, 0] + rng.standard_normal(90) + (-1.0) ** np.arange(90)  # no first label is far from the others
+    run = oslr.play(PairwiseLeastSquares(d, budget, memories=memories, centre=centre, seed=seed), env := oslr.Environment(X, y, budget))
+    plain = textbook_pairwise(X, y, [S for _, S, _ in env.ledger], memories=memories, centre=centre)
     assert np.abs(run.predictions - plain).max() < 1e-8 * np.ptp(y)
 
 
@@ -47,102 +47,32 @@ def test_a_mixed_prediction_is_never_worse_than_the_bound(N, seed, scale):
         p = mixed_prediction(f, losses, low, high)
         assert low <= p <= high
         mine, losses = mine + (p - y[t]) ** 2, losses + (f - y[t]) ** 2
-    assert mine - losses.min() <= bound_aggregation(N, scale, known=True) + 1e-9 * scale**2
+    assert mine - losses.min() <= 2 * scale**2 * math.log(N) + 1e-9 * scale**2
 
 
-def test_the_compiled_experts_are_bounded_on_a_stream_in_the_worst_order():
-    X, y = stream(2)
-    order, lr = np.argsort(y), PairwiseLeastSquares(12, 5, seed=0)
-    run, Y = oslr.simulate(lr, X[order], y[order]), np.ptp(y) / 2
-    # the losses that are kept are those for labels cut off at what was seen; these are smaller than those of the theorem
-    told = np.clip(y[order], np.minimum.accumulate(np.r_[np.inf, y[order][:-1]]), np.maximum.accumulate(np.r_[-np.inf, y[order][:-1]]))
-    assert ((run.predictions - told)[1:] ** 2).sum() <= lr.losses.min() + bound_aggregation(5, Y, known=True) + 1e-9
-
-
-def plain_bets(X, y, sets):
-    "The last expert from the definitions: predictions, gradients by feature (the intercept is the last), and each bettor's numbers."
-    d = X.shape[1]
-    bets, out, seen = [[0.0] * 5 for _ in range(d + 1)], [0.0], [[] for _ in range(d)]
-    for i in sets[0]: seen[i].append(X[0, i])
-    for t in range(1, len(y)):
-        low, high = y[:t].min(), y[:t].max()
-        masked, score = {d: 1.0} | {i: X[t, i] - np.mean(seen[i]) if seen[i] else 0.0 for i in sets[t]}, y[:t].mean()
-        for i, x in masked.items():
-            h, n, G, V, purse = bets[i]
-            most = 2 * (high - low) * abs(x)
-            if most > 0 and h == 0: h, purse = math.sqrt(2) * most, (high - low) ** 2
-            while most > h: h, n = 2 * h, n + 1  # G and V in their own units
-            bets[i] = [h, n, G, V, purse]
-            if not h > 0: continue
-            beta, j = 0.5 ** np.arange(1, 300) / h, n + np.arange(1, 300)
-            score -= x * purse * float((beta / (j * (j + 1)) * np.exp(-KAPPA * beta**2 * V) * np.sinh(beta * G)).sum())
-        out.append(min(max(score, low), high))
-        for i, x in masked.items():
-            g = 2 * (out[-1] - min(max(y[t], low), high)) * x
-            assert abs(g) <= bets[i][0] * (1 + 1e-12)
-            bets[i][2], bets[i][3] = bets[i][2] + g, bets[i][3] + g * g
-        for i in sets[t]: seen[i].append(X[t, i])
-    return np.array(out), np.array(bets)
-
-
-def test_the_expert_that_bets_is_the_definition():
-    X, y = stream(T=250)
-    lr, sets, guesses = PairwiseLeastSquares(12, 5, adaptive=True, seed=3), [], []
-    for t in range(250):
-        sets.append(lr.query())
-        lr.predict(X[t, sets[-1]])
-        guesses.append(lr.guess[-1])
+@pytest.mark.parametrize("kind", ["sorted", "turning", "growing", "one wrong label"])
+def test_the_compiled_experts_are_bounded_on_hostile_streams(kind):
+    "Theorem ME 1 for the learner's own run: the best sequence of its experts with at most three changes, by dynamic programming."
+    X, y = stream(2, T=1500)
+    if kind == "sorted": y = np.sort(y)
+    if kind == "turning": y = y * np.where(np.arange(1500) // 300 % 2, -1, 1)
+    if kind == "growing": y = y * 1.01 ** np.arange(1500)
+    if kind == "one wrong label": y[700] = 1e4
+    lr, mine, D = PairwiseLeastSquares(12, 5, seed=0), 0.0, [0.0]
+    best = np.zeros((4, lr.experts))  # least loss of a sequence that ends with an expert, by the number of its changes
+    for t in range(1500):
+        S, num = lr.query(), lr.num[0]
+        p, guess, reach = lr.predict(X[t, S]), lr.guess.copy(), float(num["reach"])
+        if t > 0:
+            if t & (t - 1) == 0: D.append(0.0)
+            D[-1] = max(D[-1], abs(y[t] - num["middle"]))
+            f = num["middle"] + guess * reach if reach > 0 else guess
+            best[1:] = np.minimum(best[1:], best[:-1].min(axis=1, keepdims=True))
+            mine, best = mine + (p - y[t]) ** 2, best + (f - y[t]) ** 2
         lr.update(y[t])
-    plain, bets = plain_bets(X, y, sets)
-    assert np.abs(np.array(guesses) - plain).max() < 1e-8 * np.ptp(y)
-    h, n, G, V, purse = bets.T
-    found = np.stack([lr.bets[name] for name in ("hint", "doublings", "total", "squares", "purse")], axis=1)
-    assert np.allclose(found, np.c_[h, n, G / h, V / h**2, purse], rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize(("b", "a"), [(-30, 7), (9, -60), (25, 25)])
-def test_the_expert_that_bets_has_no_scale(b, a):
-    X, y = stream()
-    factors = np.where(np.arange(12) % 2, 2.0**a, 1.0)
-    run = lambda X, y: oslr.simulate(PairwiseLeastSquares(12, 5, adaptive=True, seed=3), X, y).predictions
-    assert (run(X * factors, 2.0**b * y) == 2.0**b * run(X, y)).all()
-
-
-def test_the_expert_that_bets_is_asked_for():
-    "Purchases follow losses of ridges and predictions; without the option there is no trace of it. It helps where order is hostile."
-    X, y = stream()
-    lr = PairwiseLeastSquares(12, 5, seed=3)
-    assert lr.bets.size == 0 and lr.losses.size == 5
-    with_it = PairwiseLeastSquares(12, 5, adaptive=True, seed=3)
-    oslr.simulate(with_it, X, y)
-    assert with_it.losses.size == 6 and "bets" in with_it.arrays and with_it.selection_scale in with_it.scales
-    assert np.isfinite(with_it.coef_).all()
-    s = digits_pair()
-    rows = np.argsort(s.y, kind="stable").repeat(20)
-    loss = lambda a: oslr.simulate(PairwiseLeastSquares(64, 8, adaptive=a, seed=0), s.X, s.y, rows=rows).losses.mean()
-    assert loss(True) < 0.1 * loss(False)
-
-
-def test_bounds_of_the_expert_that_bets_hold_on_random_hostile_streams():
-    "Proposition prp-bets for jumps of scale and of label, adversary's noise, several weights."
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        lr, U = PairwiseLeastSquares(6, 3, adaptive=True, seed=seed), rng.standard_normal((8, 7)) * 10.0 ** rng.uniform(-2, 1, (8, 1))
-        U[0] = 0
-        mine, theirs = 0.0, np.zeros(8)
-        for t in range(300):
-            x, S, num = rng.standard_normal(6) * 10.0 ** rng.uniform(-1, 2 * t / 300, 6), lr.query(), lr.num[0]
-            f = lr.single[S]
-            masked = np.where(f["n"] > 0, x[S] - f["ref"] - f["sum"] / np.maximum(f["n"], 1), 0.0)
-            q, p = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + U[:, 6] + U[:, S] @ masked, lr.predict(x[S])
-            y = q[1] + rng.choice([-1, 1]) if seed % 2 else (-1 if p > 0 else 1) * rng.exponential() * (1 + (t > 200) * 9)
-            told = min(max(y, num["low"]), num["high"])
-            if t: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
-            lr.update(y)
-        Y = (num["high"] - num["low"]) / 2
-        price = lambda u, b: bound_bet(u, b[0], b[3] * b[0] ** 2, int(b[1]), b[4]) if b[0] > 0 else 0.0
-        for u, loss in zip(U, theirs, strict=True):
-            assert mine <= (loss + sum(map(price, u.tolist(), lr.bets)) + bound_aggregation(6, Y, known=True)) * (1 + 1e-9)
+    pairs = np.array([max(pair) for pair in itertools.pairwise(D)])
+    price = lambda K: bound_aggregation(lr.experts, 1500, pairs) + 8 * K * pairs.max() ** 2 * math.log(lr.experts * 1500)
+    assert all(mine <= best[K].min() + price(K) for K in range(4))
 
 
 def test_digits_and_four_of_ten_with_three_that_matter():
@@ -179,7 +109,7 @@ def test_what_is_kept_of_pairs():
     count = np.zeros((12, 12))
     for _, S, _ in env.ledger: count[np.ix_(S, S)] += 1
     assert (lr.purchases_ == np.diag(count)).all() and (lr.purchases_ == env.purchases).all()
-    for i, j in itertools.combinations(range(12), 2): assert lr.pairs[j * (j - 1) // 2 + i, 0] == count[i, j]
+    for i, j in itertools.combinations(range(12), 2): assert lr.pairs[j * (j - 1) // 2 + i, 0, 0] == count[i, j]
     X, y = stream(T=2000, d=30)
     oslr.play(lr := PairwiseLeastSquares(30, 5, rows=10, seed=4), env := oslr.Environment(X, y, 5))
     owners = lr.owner[lr.owner >= 0]
@@ -187,30 +117,28 @@ def test_what_is_kept_of_pairs():
     assert set(lr.favourites_.tolist()) <= set(owners.tolist())
     both = lambda i, j: sum(i in S and j in S for _, S, _ in env.ledger)
     for r, i in enumerate(lr.owner):
-        if i >= 0: assert all(lr.pairs[r * 30 + j, 0] <= both(i, j) for j in range(30) if j != i)
+        if i >= 0: assert all(lr.pairs[r * 30 + j, 0, 0] <= both(i, j) for j in range(30) if j != i)
     lr = PairwiseLeastSquares(784, 30, seed=0)
-    assert sum(getattr(lr, name).nbytes for name in lr.arrays) + len(pickle.dumps(lr._plan)) < 3 * 8 * 784**2
+    assert sum(getattr(lr, name).nbytes for name in lr.arrays) + len(pickle.dumps(lr._plan)) < 7 * 8 * 784**2
     wide = PairwiseLeastSquares(100_000, 20, rows=100, seed=0)
-    assert wide.pairs.shape == (100 * 100_000, 4)
+    assert wide.pairs.shape == (100 * 100_000, 3, 4)
 
 
-def test_forgetting_follows_a_change():
-    "One row of zeros before a stream at 1e9, 60 memories ago, does not cost its variance; without a memory nothing moves."
+def test_the_default_follows_a_change():
+    "A row of zeros before a stream at 1e9 does not cost the short tables its variance; in the table of all rounds nothing moves."
     rng = np.random.default_rng(0)
     X = rng.standard_normal((8000, 8))
     y = np.where(np.arange(8000) < 4000, X[:, 0], -X[:, 0]) + X[:, 3]
-    losses = [oslr.simulate(PairwiseLeastSquares(8, 4, forget=g, seed=0), X, y).losses[-2000:].mean() for g in (1.0, 0.995)]
-    assert losses[1] < 0.3 * losses[0]
+    losses = [oslr.simulate(PairwiseLeastSquares(8, 4, seed=0, **kw), X, y).losses[-2000:].mean() for kw in ({"memories": [None]}, {})]
+    assert losses[1] < 0.1 * losses[0]
     rng = np.random.default_rng(1)
     X = rng.normal(size=(12_000, 6))
     y, Z = X @ [2, -1, 0.5, 0, 0, 0] + 0.1 * rng.normal(size=12_000), X + 1e9
     Z[0] = 0
-    for protocol in ("OSLR", "training-only"):
-        lr = oslr.auto(6, 3, protocol=protocol, memory=200, seed=0)
-        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.1 * y.var() and (abs(lr.single["ref"] - 1e9) < 10).all()
-    lr = oslr.auto(6, 3, seed=0)
-    oslr.simulate(lr, Z, y)
-    assert (lr.single["ref"] % 1e9 < 5).any() and 0 in lr.single["ref"]
+    for lr in (oslr.auto(6, 3, seed=0), PairwisePOSLR(6, 4, 2, memory=200, seed=0), PairwiseTrainingOnly(6, 3, memory=200, seed=0)):
+        assert oslr.simulate(lr, Z, y).losses[-2000:].mean() < 0.2 * y.var()
+        assert (abs(lr.single["ref"][:, lr.memories <= 200] - 1e9) < 10).all()
+        if len(lr.memories) > 1: assert 0 in lr.single["ref"][:, 0]
 
 
 def test_other_protocols():
@@ -234,7 +162,8 @@ def test_other_protocols():
 test_refusals = refusals([
     ({"budget": 1}, "budget = 1"), ({"top": 5}, "top = 5"), ({"top": -1}, "top = -1"), ({"rows": 5}, "rows = 5"),
     ({"rows": 13}, "rows = 13"), ({"support": "exact", "d": 60}, "support = 'exact'"), ({"support": "lasso", "rows": 12}, "rows = 12"),
-    ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"), ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
+    ({"scales": []}, "scales"), ({"scales": [0.0]}, "scales"), ({"memories": []}, "memories"), ({"memories": 50}, "memories = 50"),
+    ({"memories": [None, 1]}, r"memories\[1\] = 1"), ({"d": 30_000}, "d = 30000"), ({"d": 10**7, "rows": 1000}, "rows = 1000"),
 ], lambda kw: PairwiseLeastSquares(**{"d": 12, "budget": 6} | kw), form=r"{}.*: it must be [^\n]*\.$")
 
 
@@ -267,15 +196,14 @@ def wild(kind, n, rng):
 
 
 def told(lr):
-    "What a learner says that has learnt: means, spreads, correlations, weights, range and losses."
+    "What a learner says that has learnt: means, spreads, correlations, favourites."
     V, b = lr.moments()
-    f, num = lr.single, lr.num[0]
+    f, label = lr.single[:, 0], lr.label[0]
     means, spread = f["ref"] + f["sum"] / f["n"], np.sqrt(f["square"] / f["n"] - (f["sum"] / f["n"]) ** 2)
-    label = [num["y_ref"] + num["y_sum"] / num["count"], num["low"], num["high"]]
-    return [means, spread, label, V.ravel(), b, lr.losses, lr.purchases_, lr.coef_, [lr.intercept_], lr.favourites_]
+    return [means, spread, [label["ref"] + label["sum"] / label["count"]], V.ravel(), b, lr.purchases_, lr.favourites_]
 
 
-@pytest.mark.parametrize("make", [{}, {"rows": 4, "budget": 2}, {"adaptive": True}, {"centre": False}], ids=str)
+@pytest.mark.parametrize("make", [{}, {"rows": 4, "budget": 2}, {"centre": False}], ids=str)
 @pytest.mark.parametrize("kind", ["features", "a clock", "labels", "level of labels", "constant"])
 def test_a_forgotten_prefix_leaves_no_trace(kind, make):
     "After 100 memories the state is, to rounding, that of a learner that has never seen the wild rows."
@@ -284,9 +212,9 @@ def test_a_forgotten_prefix_leaves_no_trace(kind, make):
     if not make.get("centre", True) and "level" in kind: pytest.skip("sums about zero keep to zero")
     sets, found = [rng.permutation(5)[:budget] for _ in range(n)], []
     for X, y in stories:
-        lr = PairwiseLeastSquares(5, forget=0.95, seed=0, **{"budget": budget} | make)
-        predictions = [lr.learn(S, x[S], label) for S, x, label in zip(sets, X, y, strict=True)]
-        found.append([*told(lr), predictions[-200:]])
+        lr = PairwiseLeastSquares(5, memories=[20], seed=0, scales=[1.0], **{"budget": budget} | make)
+        for S, x, label in zip(sets, X, y, strict=True): lr.learn(S, x[S], label)
+        found.append(told(lr))
     for one, other in zip(*found, strict=True): np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
@@ -299,9 +227,8 @@ def test_one_wrong_label_is_forgotten(size, protocol):
     z, losses = y.copy(), []
     z[5] = size
     for label in (y, z):
-        lr = oslr.auto(6, 4, protocol=protocol, memory=200, seed=0)
+        lr = oslr.auto(6, 4, protocol=protocol, seed=0)
         losses.append(oslr.simulate(lr, X, label).losses[-2000:].mean())
-        assert lr.num[0]["high"] < 20
     assert losses[1] < 1.1 * losses[0] + 0.01
 
 
@@ -322,5 +249,5 @@ def test_weights_do_not_collapse_while_pairs_are_young(seed):
 def test_weights_with_prices_are_for_the_budget():
     rng, costs = np.random.default_rng(0), np.array([3, 1, 1, 2, 1, 5, 1, 1.0])
     X, learner = rng.normal(size=(3000, 8)), oslr.auto(8, 4.0, costs=costs, seed=0)
-    oslr.simulate(learner, X, X[:, 0] + X[:, 1] + X[:, 3])
+    oslr.simulate(learner, X, 1.5 * X[:, 0] + X[:, 1] + X[:, 3])
     assert costs[learner.coef_ != 0].sum() <= 4 and learner.coef_[[0, 1]].min() > 0.5

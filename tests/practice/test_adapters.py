@@ -114,7 +114,7 @@ def test_pipeline_search_clone_and_copies():
     search = GridSearchCV(pipeline, {"oslrregressor__budget": [2, 0.5], "oslrregressor__learner": ["auto", "own.CoinBetting"]}, cv=3)
     search.fit(S.X, S.y)
     assert search.best_score_ > 0.9 and len(cross_val_score(OSLRRegressor(0.5), S.X, S.y, cv=3)) == 3
-    model = OSLRRegressor(3, learner=partial(oslr.auto, memory=300), random_state=0)
+    model = OSLRRegressor(3, learner=partial(oslr.own.PairwiseLeastSquares, memories=[300]), random_state=0)
     assert repr(clone(model)) == repr(model) and not hasattr(clone(model.fit(S.X, S.y)), "coef_")
     for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         other.partial_fit(S.X, S.y)

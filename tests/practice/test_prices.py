@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 X = RNG.standard_normal((1200, 12))
 Y = X[:, 2] - 0.5 * X[:, 7] + 0.4 * X[:, 5] + 0.1 * RNG.standard_normal(1200)
 COSTS = np.array([1.0, 2.5, 3.3, 0.0, 7.0, 0.5, 20.0, 4.0, 1.0, 0.0, 6.0, 0.1])  # one dear, two for nothing
-OPTIONS = [{}, {"adaptive": True}, {"forget": 0.99}, {"centre": False}, {"rows": 12}, {"explore": 1.0}, {"explore": 0.0}]
+OPTIONS = [{}, {"memories": [100]}, {"centre": False}, {"rows": 12}, {"explore": 1.0}, {"explore": 0.0}]
 
 
 def priced(budget=9.0, costs=COSTS, **kw): return PairwiseLeastSquares(len(costs), budget, costs=costs, **({"seed": 1} | kw))
@@ -163,10 +163,10 @@ def test_the_environment():
 
 
 def test_auto_and_make_learner():
-    lr = oslr.auto(12, 9.0, costs=COSTS, memory=100, seed=3)
-    assert type(lr) is PairwiseLeastSquares and lr.forget == 0.99 and (lr.costs == COSTS).all() and lr.budget == 9.0
+    lr = oslr.auto(12, 9.0, costs=COSTS, seed=3)
+    assert type(lr) is PairwiseLeastSquares and (lr.costs == COSTS).all() and lr.budget == 9.0
     assert oslr.auto(10_000, 5.0, costs=np.ones(10_000)).rows == oslr.auto(10_000, 5).rows
-    with pytest.raises(ValueError, match=r"budget = 400: it must be less .it buys 400 features at once, and for d = 100000 .* fit for 167"):
+    with pytest.raises(ValueError, match=r"budget = 400: it must be less .it buys 400 features at once, and for d = 100000 .* fit for 55"):
         oslr.auto(100_000, 400, costs=np.ones(100_000))
     assert priced_learners() == ["own.PairwiseLeastSquares"]
     a, b = make_learner("auto", 12, 9.0, 3, COSTS), make_learner("own.PairwiseLeastSquares", 12, 9.0, 3, costs=COSTS)
@@ -231,4 +231,5 @@ def test_damaged_files_and_pairs_that_can_be_had(tmp_path):
         budget, Z = float(max(costs.min() + 1, 7)), rng.standard_normal((6000, 7))
         lr = priced(budget, costs, seed=seed)
         oslr.simulate(lr, Z, Z[:, 0] + 0.1 * Z[:, 1])
-        for i, j in itertools.combinations(range(7), 2): assert (lr.pairs[j * (j - 1) // 2 + i, 0] > 0) == (costs[i] + costs[j] <= budget)
+        for i, j in itertools.combinations(range(7), 2):
+            assert (lr.pairs[j * (j - 1) // 2 + i, 0, 0] > 0) == (costs[i] + costs[j] <= budget)

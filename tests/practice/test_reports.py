@@ -88,7 +88,7 @@ def measures(said, r):
 ADAPTIVE = "--learner", "ito2017.RDA1", "--option", "step=adaptive"
 
 
-@pytest.mark.parametrize("words", [ADAPTIVE, (), ("--passes", 2), ("--option", "memory=50"), ("--impute",)])
+@pytest.mark.parametrize("words", [ADAPTIVE, (), ("--passes", 2), ("--impute",)])
 def test_no_measure_depends_on_origin_or_unit(words):
     "`auto` itself buys a little otherwise where labels are far from 0; its curve is not compared."
     found = {}
@@ -110,7 +110,7 @@ def rows_of(n=1000, centre=300, seed=0):
 def tail(r): return 1 - r["loss_last_tenth"] / r["loss_of_running_mean_last_tenth"]
 
 
-@pytest.mark.parametrize("learner", [(), ADAPTIVE, ("--option", "memory=500")])
+@pytest.mark.parametrize("learner", [(), ADAPTIVE])
 def test_columns_that_are_not_known_at_first(learner):
     "Sensors that begin later: as good as on the rows after that; what was skipped is counted and said."
     rows = rows_of(1000, 3000)
@@ -394,8 +394,10 @@ HINTS = [  # a stream, options, what is told or not
     (linear(1000), ADAPTIVE[:2], True, ("learnt next to nothing", "`--option step=adaptive`")),
     *((linear(1000), words, False, ("next to nothing",)) for words in (ADAPTIVE, ())),
     ((linear(1000)[0], np.random.default_rng(1).normal(size=1000)), (), False, ("next to nothing",)),
-    (TURNED, (), True, ("The last fifth of the rounds went worse", "--option memory=")), (linear(3000), (), False, ("went worse",)),
-    (TURNED, ("--option", "memory=200"), False, ("went worse",)), (linear(16), (), True, ("16 rows are few",)),
+    (TURNED, ("--learner", "own.CoinBetting"), True, ("The last fifth of the rounds went worse", "`--learner auto` follows")),
+    (TURNED, (), False, ("went worse",)), (linear(3000), (), False, ("went worse",)),
+    (linear(3000), (), False, ("went worse",)),
+    (linear(16), (), True, ("16 rows are few",)),
     (linear(120), (), False, ("are few",)),
 ]
 
@@ -690,9 +692,9 @@ def test_prices_and_weights_of_others():
 
 # K21: one bad value does not rule what comes after it.
 OURS = {
-    "auto": lambda: oslr.auto(6, 3, seed=0), "with a memory": lambda: oslr.auto(6, 3, memory=2000, seed=0),
-    "with a short memory": lambda: oslr.auto(6, 3, memory=200, seed=0), "priced": lambda: oslr.auto(6, 3.0, costs=[1] * 6, seed=0),
-    "adaptive": lambda: oslr.own.PairwiseLeastSquares(6, 3, adaptive=True, seed=0),
+    "auto": lambda: oslr.auto(6, 3, seed=0), "with all rounds": lambda: oslr.own.PairwiseLeastSquares(6, 3, memories=[None], seed=0),
+    "with a short memory": lambda: oslr.own.PairwiseLeastSquares(6, 3, memories=[200], seed=0),
+    "priced": lambda: oslr.auto(6, 3.0, costs=[1] * 6, seed=0),
     "POSLR": lambda: oslr.auto(6, 4, protocol="POSLR", k=2, seed=0),
     "without centre": lambda: oslr.own.PairwiseLeastSquares(6, 3, centre=False, seed=0),
     "few rows": lambda: oslr.own.PairwiseLeastSquares(6, 2, rows=4, seed=0),
@@ -739,7 +741,7 @@ def test_a_level_that_moves_after_the_warm_up(name, change):
 def test_new_levels_and_settings_that_stay():
     "Two labels in a row are a new level; settings that stay are no change."
     X, y = BAD_X, np.where(np.arange(6000) < 3000, BAD_Y, BAD_Y + 1e3)
-    assert 1 - oslr.simulate(oslr.auto(6, 3, memory=150, seed=0), X, y).losses[-600:].mean() / BAD_Y.var() > 0.9
+    assert 1 - oslr.simulate(oslr.own.PairwiseLeastSquares(6, 3, memories=[150], seed=0), X, y).losses[-600:].mean() / BAD_Y.var() > 0.9
     for costs in (None, PRICES, np.array(PRICES), pd.Series(PRICES), TOLD["a Series"]):
         model = oslr.OSLRRegressor(3 if costs is None else 3.0, costs=costs, random_state=np.random.RandomState(0))
         model.partial_fit(FRAME, LABELS)

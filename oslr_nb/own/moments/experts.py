@@ -3,7 +3,7 @@
 # %% ../../../nbs/own/moments/02_experts.ipynb #2bcfae55
 """Experts on second moments.
 
-Several ridges predict from the same purchase; what it costs to aggregate them; and one more expert, against adversaries.
+Several ridges and memories predict from the same purchase; what it costs to aggregate them, also when the best one changes.
 """
 from __future__ import annotations
 
@@ -12,52 +12,74 @@ from typing import Any
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_flag, check_int, check_magnitude, check_real, check_scales, fail
+from ...core.base.checks import check_array, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.base.kernels import kernel
 from .sums import Moments, Plan
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
-from ..parameter_free import FAR_LABEL, bet_size, cut_off
+from ..parameter_free import FAR_LABEL, cut_off
 
 # %% auto #0
 __all__ = ['mixed_prediction', 'bound_aggregation']
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #5711227d
 @kernel
-def make_guesses(m: int, plan: Plan, state: Moments) -> None:
-    "Predictions of the experts from the m bought values, cut off at the labels seen; the last one is the mean label (0 without centring)."
-    S, values, guess, num = state.S, state.values, state.guess, state.num[0]
-    z, spread, scales, centre = plan.z, plan.spread, plan.scales, plan.centre
-    if num.count == 0:
-        for s in range(guess.size): guess[s] = 0.0
+def make_guesses(n: int, plan: Plan, state: Moments) -> None:
+    "Predictions of the experts from the n bought values, cut off at the labels seen; first the mean label of each table."
+    S, values, guess, num, label = state.S, state.values, state.guess, state.num[0], state.label
+    z, scale, scales, centre, tables = plan.R[n + 1], plan.scale, plan.scales, plan.centre, state.label.size
+    if label[0].count == 0:
+        for e in range(guess.size): guess[e] = 0.0
         return
-    middle = num.y_ref + (num.y_sum / num.count if centre else 0.0)
-    of_label = correlations(S, m, plan, state)
-    for a in range(m):
-        f = state.single[S[a]]
-        z[a] = 0.0
-        if spread[a] > 0:
-            z[a] = min(max((values[a] - f.ref - (f.sum / f.n if centre else 0.0)) / spread[a], -LARGEST_STANDARDISED), LARGEST_STANDARDISED)
-    guess[scales.size] = min(max(middle, num.low), num.high)
-    product = 0.0
-    for s in range(scales.size - 1, -1, -1):
-        found = ridge_product(plan, m, scales[s])
-        if not math.isnan(found): product = found  # otherwise that of the next larger ridge
-        guess[s] = min(max(middle + of_label * product, num.low), num.high)
+    for m in range(tables):
+        middle = label[m].ref + (label[m].sum / label[m].count if centre else 0.0)
+        of_label = correlations(S, n, m, plan, state)
+        for a in range(n):
+            f, z[a] = state.single[S[a], m], 0.0
+            if scale[a] == 0: continue
+            far = (values[a] - f.ref - (f.sum / f.n if centre else 0.0)) * scale[a]
+            z[a] = min(max(far, -LARGEST_STANDARDISED), LARGEST_STANDARDISED)
+        guess[m] = min(max(middle, num.low), num.high)
+        product = 0.0
+        for s in range(scales.size - 1, -1, -1):
+            found = ridge_product(plan, n, scales[s])
+            if not math.isnan(found): product = found  # otherwise that of the next larger ridge
+            guess[tables + m * scales.size + s] = min(max(middle + of_label * product, num.low), num.high)
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #822bfd50
 @kernel
 def aggregate(state: Moments) -> float:
-    "Vovk's aggregating algorithm for the square loss on the range of the labels: the middle, moved by the difference of two mixed losses."
-    losses, guess, num = state.losses, state.guess, state.num[0]
-    low, high = num.low, num.high
-    Y = (high - low) / 2
-    if not Y > 0: return guess[0]
-    least, up, down = losses[0], 0.0, 0.0
-    for s in range(losses.size): least = min(least, losses[s])
-    for s in range(losses.size):
-        up += math.exp(-((losses[s] - least) / Y / Y + ((high - guess[s]) / Y) ** 2) / 2)
-        down += math.exp(-((losses[s] - least) / Y / Y + ((guess[s] - low) / Y) ** 2) / 2)
-    return min(max((low + high) / 2 + (math.log(up) - math.log(down)) * Y / 2, low), high)
+    """Vovk's aggregating algorithm for the square loss, on the range of late residuals about the prediction of the leading expert.
+
+    Guesses become distances from that prediction, in units of the range."""
+    shares, guess, num = state.shares, state.guess, state.num[0]
+    lead, up, down, reach = 0, 0.0, 0.0, num.reach
+    for e in range(shares.size):
+        if shares[e] > shares[lead]: lead = e
+    p = guess[lead]
+    num.middle = p
+    if not reach > 0: return p
+    for e in range(shares.size):
+        guess[e] = min(max((guess[e] - p) / reach, -1.0), 1.0)
+        share = shares[e] * math.exp(-guess[e] * guess[e] / 2)
+        up, down = up + share * math.exp(guess[e]), down + share * math.exp(-guess[e])
+    return min(max(p + (math.log(up) - math.log(down)) * reach / 2, num.low), num.high)
+
+
+@kernel
+def judge(y: float, rate: float, state: Moments) -> None:
+    "Shares of the experts after a label, and the range of residuals."
+    shares, guess, num = state.shares, state.guess, state.num[0]
+    reach, t, total = num.reach, num.rounds + 1, 0.0
+    if reach > 0:
+        told = min(max((y - num.middle) / reach, -1.0), 1.0)
+        for e in range(shares.size):
+            shares[e] *= math.exp(-rate * (guess[e] - told) ** 2)
+            total += shares[e]
+        for e in range(shares.size): shares[e] = (1 - 1 / t) * (shares[e] / total) + 1 / (t * shares.size)
+    rest = abs(y - num.middle)
+    if rest > reach: num.reach = 2 * reach if reach > 0 else rest
+    num.late = max(num.late, min(rest, num.reach))
+    if t >= num.end: num.reach, num.late, num.end = num.late, 0.0, BLOCK * t
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
 @kernel
@@ -65,49 +87,35 @@ def predict(n: int, plan: Plan, state: Moments) -> float:
     "The prediction from the bought values."
     num = state.num[0]
     make_guesses(n, plan, state)
-    if state.bets.size > 0: guess_by_bets(n, state, plan.centre)
     num.yhat = aggregate(state)
     return num.yhat
 
 
 @kernel
-def block_of(forget: float) -> float:
-    "Rounds of a block: the range of the labels is that of the present one and of the one before."
-    return math.floor(BLOCK / (1 - forget) + 0.5)
-
-
-@kernel
-def label_of(y: float, num: Any, centre: bool) -> float:
+def label_of(y: float, state: Moments, centre: bool) -> float:
     "A label as it is learnt from: cut off, if it is far from those before."
-    if not num.count > 0: return y
-    n = num.count / num.weight
-    mean = num.y_sum / num.count if centre else 0.0
-    squares = label_deviation(num, centre) ** 2 * n
-    y, num.beyond = cut_off(y, n, num.y_ref + mean, squares, num.low, num.high, num.beyond, FAR_LABEL)
+    num, label = state.num[0], state.label[0]
+    if not label.count > 0: return y
+    n = label.count / label.weight
+    mean = label.sum / label.count if centre else 0.0
+    squares = label_deviation(label, centre) ** 2 * n
+    y, num.beyond = cut_off(y, n, label.ref + mean, squares, num.low, num.high, num.beyond, FAR_LABEL)
     return y
 
 
 @kernel
-def learn_label(y: float, state: Moments, centre: bool, forget: float) -> float:
-    "Losses of the experts, range and sums of the labels; returns the label about its reference."
-    losses, guess, num = state.losses, state.guess, state.num[0]
-    if num.count == 0:
-        num.low = num.high = y
-        if centre: num.y_ref = y
-    else:
-        told = min(max(y, num.low), num.high)
-        for s in range(losses.size): losses[s] = forget * losses[s] + (guess[s] - told) ** 2
-        num.low, num.high = min(num.low, y), max(num.high, y)
-    if forget < 1:
-        first, last = num.count == 0, (num.rounds + 1) % block_of(forget) == 0
-        num.late_low, num.late_high = (y, y) if first else (min(num.late_low, y), max(num.late_high, y))
-        if last: num.low, num.high, num.late_low, num.late_high = num.late_low, num.late_high, y, y
-    v, w = y - num.y_ref, num.weight
+def learn_label(y: float, state: Moments, centre: bool) -> None:
+    "Range and sums of the labels."
+    num = state.num[0]
+    for m in range(state.label.size):
+        label = state.label[m]
+        v, w = y - label.ref, label.weight
+        label.count += w
+        label.sum += w * v
+        label.square += w * v * v
+    num.low, num.high = min(num.low, y), max(num.high, y)
+    v = y - num.origin
     if num.settled == 0: num.first_sum, num.first_square = num.first_sum + v, num.first_square + v * v
-    num.count += w
-    num.y_sum += w * v
-    num.y_square += w * v * v
-    return v
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #0674dce3
 def mixed_prediction(guesses: Any, losses: Any, low: float, high: float, rate: float = 1.0) -> float:
@@ -139,60 +147,16 @@ def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate
     return float(2 / rate * (log_sum(before) - log_sum(after)))
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #23977f83
-def bound_aggregation(experts: int, half_range: float, known: bool = False) -> float:
-    """Largest loss of the aggregated prediction above that of the best expert, summed over all rounds.
+def bound_aggregation(experts: int, T: int, residuals: Any, changes: Any = 0) -> float:
+    """Largest loss of the aggregated prediction above that of a sequence of experts, summed over rounds 2 to T.
 
-    experts: N, at least 1. half_range: Y, half of the largest less the smallest label, positive. known: whether the
-    first two labels span the range. Returns: 2 Y^2 ln N, tight; and 4 Y^2 more if the range is not known (upper).
-    Source: Vovk 2001 for the first term; the second is ours.
+    experts: N, at least 1. T: labels, at least 2. residuals (B,): D_b, the largest distance of a label from what the leading expert
+    predicts, in each block of rounds {2}, {3, 4}, {5, ..., 8}, ... and the one before it, at least 0. changes (B,) or one number: K_b,
+    how often the expert changes within a block. Returns: an upper bound, Equation 1 (eq-price). Source: ours.
     """
-    N, (Y,) = check_int("experts", experts, 1, 10**9), check_scales(half_range=half_range)
-    return 2 * Y**2 * (math.log(N) + (0 if check_flag("known", known) else 2))
-
-# %% ../../../nbs/own/moments/02_experts.ipynb #73e4032d
-@kernel
-def stake(bet: Any, x: float, reach: float) -> float:
-    "The weight times x. No gradient of this round exceeds reach |x|: the hint is raised to it before the bet."
-    bet.shown, most = x, reach * abs(x)
-    if not most > 0: return 0.0
-    if bet.hint == 0: bet.hint, bet.purse = math.sqrt(2) * most, reach / 2 * (reach / 2)
-    while most > bet.hint:
-        bet.hint *= 2
-        bet.doublings += 1
-        bet.total /= 2
-        bet.squares /= 4
-    return min(max(bet_size(bet.total, bet.squares, bet.doublings) * (bet.purse / bet.hint), -1e100), 1e100) * x
-
-
-@kernel
-def guess_by_bets(n: int, state: Moments, centre: bool) -> None:
-    "The prediction of the expert that bets, the last of all: mean label, intercept, and a weight for each bought feature."
-    S, values, bets, guess, num = state.S, state.values, state.bets, state.guess, state.num[0]
-    reach, score = 2 * (num.high - num.low), 0.0
-    if centre: score = stake(bets[bets.shape[0] - 1], 1.0, reach)
-    for a in range(n):
-        f, x = state.single[S[a]], 0.0
-        if not centre: x = values[a]
-        elif f.n > 0: x = values[a] - f.ref - f.sum / f.n
-        score += stake(bets[S[a]], x, reach)
-    if centre and num.count > 0: score += num.y_ref + num.y_sum / num.count
-    guess[guess.size - 1] = min(max(score, num.low), num.high)
-
-
-@kernel
-def settle_bets(y: float, n: int, state: Moments, forget: float) -> None:
-    """Gradients of the expert that bets, in units of the hints; the label is cut off at those seen before.
-
-    With a memory it begins anew with each block."""
-    S, bets, guess, num = state.S, state.bets, state.guess, state.num[0]
-    slope, last = 2 * (guess[guess.size - 1] - min(max(y, num.low), num.high)), bets.shape[0] - 1
-    for a in range(n + 1):
-        bet = bets[S[a] if a < n else last]
-        if bet.hint > 0:
-            g = slope * bet.shown / bet.hint
-            bet.total += g
-            bet.squares += g * g
-    if forget < 1 and (num.rounds + 1) % block_of(forget) == 0:
-        for i in range(bets.size):
-            bet = bets[i]
-            bet.hint = bet.doublings = bet.total = bet.squares = bet.purse = bet.shown = 0.0
+    N, T = check_int("experts", experts, 1, 10**9), check_int("T", T, 2, 10**15)
+    D = check_magnitude("residuals", check_array("residuals", residuals, (None,)))
+    K = np.broadcast_to(check_magnitude("changes", check_array("changes", np.atleast_1d(changes), (None,))), D.shape)
+    if D.size != math.ceil(math.log2(T)): fail("number of residuals", D.size, f"{math.ceil(math.log2(T))}, the blocks of {T} rounds")
+    if min(D.min(), K.min()) < 0: fail("smallest of residuals and changes", float(min(D.min(), K.min())), "at least 0")
+    return float((D**2 * (32 / 3 * math.log(2 * N * T) + 8 * K * math.log(N * T) + 9)).sum())

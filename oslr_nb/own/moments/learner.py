@@ -22,11 +22,11 @@ from ...core.game.learner import Learner
 from ...core.base.parameters import Choice, Flag, Parameter, Real, Seed, SeveralFeatures, but, validated
 from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
-from .experts import block_of, label_of, learn_label, mixed_prediction, predict, settle_bets
+from .experts import judge, label_of, learn_label, mixed_prediction, predict
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import FULL, GROWTH, PRIOR, SCALES, START, TOGETHER, correlations
+from .sums import BLOCK, FULL, GROWTH, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, correlations
 from .sums import follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
@@ -34,52 +34,52 @@ __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #af7c54a2
 def textbook_pairwise(
-    X: Any, y: Any, sets: Any, scales: Any = SCALES, prior: float = PRIOR, forget: float = 1.0, centre: bool = True
+    X: Any, y: Any, sets: Any, scales: Any = SCALES, prior: float = PRIOR, memories: Any = MEMORIES, centre: bool = True
 ) -> np.ndarray:
     """Predictions of `PairwiseLeastSquares` from what was bought, by the definitions; O(T) numpy calls a round.
 
-    X: features; only those in `sets` are read. forget: factor by which a round loses weight with every later one, above
-    0 and at most 1. Returns an array (T,). Source: ours; Equation 2 (eq-centre),
-    Equation 2 (eq-predict) and Equation 3 (eq-mix).
+    X: features; only those in `sets` are read. memories: rounds that each table remembers, at least 2, None for all. Returns
+    an array (T,). Source: ours; Equation 2 (eq-centre), Equation 2 (eq-predict), Equation 3 (eq-mix) and Equation 4 (eq-share).
     """
     X, y = check_stream(X, y)
     scales, prior = np.sort(check_array("scales", scales, (None,))), check_real("prior", prior, -1e-300, 1e30)
-    forget, centre, T = check_real("forget", forget, 0.0, 1.0), check_flag("centre", centre), len(y)
+    keep, centre, T = 1 - 1 / check_memories(memories), check_flag("centre", centre), len(y)
     if not scales.size or scales.min() < 1e-30: fail("scales", scales.tolist(), "at least one positive number")
     if not isinstance(sets, (list, tuple, np.ndarray)) or len(sets) != T: fail("sets", sets, f"a list of T = {T} lists of features")
     sets = [check_indices("sets", S, X.shape[1]) for S in sets]
-    has, out, losses = np.zeros((T, X.shape[1]), bool), np.zeros(T), np.zeros(len(scales) + 1)
-    Z, y, beyond, sides = np.zeros(X.shape), y.copy(), 0.0, np.zeros(X.shape[1])  # Z: values as they are learnt from
+    has, out, share = np.zeros((T, X.shape[1]), bool), np.zeros(T), np.full((len(keep), 1 + len(scales)), 1 / len(keep) / (1 + len(scales)))
+    Z, y, sides = np.zeros(X.shape), y.copy(), np.zeros(X.shape[1])  # Z: values as they are learnt from
+    reach, late, end, beyond = 0.0, 0.0, BLOCK, 0.0
     for t in range(T):
         if t > 0:
-            weight, known = forget ** np.arange(t - 1, -1, -1.0), y[first_known(t, forget) : t]
-            low, high = known.min(), known.max()
-            f = expert_predictions(X[t], Z[:t], y[:t], has[:t], weight, sets[t], scales, prior, centre)
-            out[t] = mixed_prediction(f, losses, low, high)
-            y[t], beyond = cut(y[t], y[:t], weight, known, beyond, centre, FAR_LABEL)
-            for i in sets[t]:
-                before = Z[:t][has[:t, i], i]
-                Z[t, i], sides[i] = cut(X[t, i], before, weight[has[:t, i]], before, sides[i], centre, FAR_VALUE)
-            losses = forget * losses + (np.clip(f, low, high) - np.clip(y[t], low, high)) ** 2
+            low, high, weights = y[:t].min(), y[:t].max(), keep[:, None] ** np.arange(t - 1, -1, -1.0)
+            f = np.array([expert_predictions(X[t], Z[:t], y[:t], has[:t], g, sets[t], scales, prior, centre) for g in weights])
+            f = np.clip(f, low, high)
+            p = f.flat[np.argmax(share)]
+            f, told = np.clip(f, p - reach, p + reach), min(max(y[t], p - reach), p + reach)
+            out[t] = p
+            if reach > 0:
+                losses = -2 * reach**2 * np.log(share / share.max())
+                out[t] = min(max(mixed_prediction(f.ravel(), losses.ravel(), p - reach, p + reach), low), high)
+                share = share * np.exp(-((f - told) ** 2) / (2 * reach**2))
+                share = (1 - 1 / (t + 1)) * share / share.sum() + 1 / (t + 1) / share.size
+            rest = abs(y[t] - p)
+            y[t], beyond = cut(y[t], y[:t], weights[0], beyond, centre, FAR_LABEL)
+            if rest > reach: reach = 2 * reach or rest
+            late = max(late, min(rest, reach))
+            if t + 1 >= end: reach, late, end = late, 0.0, BLOCK * (t + 1)
+            for i in sets[t]: Z[t, i], sides[i] = cut(X[t, i], Z[:t][has[:t, i], i], weights[0, has[:t, i]], sides[i], centre, FAR_VALUE)
         else: Z[t, sets[t]] = X[t, sets[t]]
         has[t, sets[t]] = True
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #e3c0706e
-def cut(
-    v: float, before: np.ndarray, g: np.ndarray, known: np.ndarray, side: float, centre: bool, far: float,
-) -> tuple[float, float]:
-    "A value as it is learnt from, and the side on which it is far from those before, with weights g; known: those of the range."
+def cut(v: float, before: np.ndarray, g: np.ndarray, side: float, centre: bool, far: float) -> tuple[float, float]:
+    "A value as it is learnt from, and the side on which it is far from those before, with weights g."
     if not len(before): return v, 0.0
     mean = g @ before / g.sum() if centre else 0.0
-    return cut_off(v, g.sum(), mean, weighted_deviation(before, g, centre) ** 2 * g.sum(), known.min(), known.max(), side, far)
-
-
-def first_known(t: int, forget: float) -> int:
-    "The first of t labels by which predictions are cut off: with a memory that of the block before the present one."
-    if forget == 1: return 0
-    block = int(block_of(forget))
-    return max(0, (t // block - 1) * block - 1)
+    squares = weighted_deviation(before, g, centre) ** 2 * g.sum()
+    return cut_off(v, g.sum(), mean, squares, before.min(), before.max(), side, far)
 
 
 def weighted_deviation(v: np.ndarray, g: np.ndarray, centre: bool) -> float:
@@ -94,7 +94,7 @@ def expert_predictions(
     x: np.ndarray, X: np.ndarray, y: np.ndarray, has: np.ndarray, weight: np.ndarray, S: np.ndarray, scales: np.ndarray, prior: float,
     centre: bool,
 ) -> np.ndarray:
-    "Equation 2 (eq-predict) for each scale, then the mean label; has (t, d): whether a feature was bought in a round before."
+    "The mean label, then Equation 2 (eq-predict) for each scale; has (t, d): whether a feature was bought in a round before."
     m, of_label = len(S), weighted_deviation(y, weight, centre)
     middle = weight @ y / weight.sum() if centre else 0.0
     sd, n, z, c, R = np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m), np.eye(m)
@@ -119,64 +119,72 @@ def expert_predictions(
         try: good = bool((np.diag(np.linalg.cholesky(M)) ** 2 > 1e-6 * np.diag(M)).all())
         except np.linalg.LinAlgError: good = False
         if good: last = float(z @ np.linalg.solve(M, c))
-        out[s] = middle + of_label * last
+        out[1 + s] = middle + of_label * last
     return out
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 @kernel
 def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
     "Update all sums with a labelled example, whose label is cut off."
-    num, arms, arm = state.num[0], state.arms, np.int64(state.num[0].arm)
-    if state.bets.size > 0: settle_bets(y, n, state, plan.forget)
-    if num.count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
+    num, arms, label = state.num[0], state.arms, state.label
+    if label[0].count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
+        arm = np.int64(num.arm)
         arms[2 * arm] += 1
         arms[2 * arm + 1] += (num.yhat - y) ** 2
-    if plan.forget < 1:
-        if num.weight > FULL: weigh_afresh(state)
-        num.weight /= plan.forget
-    learn_moments(learn_label(y, state, plan.centre, plan.forget), n, state, plan.centre)
+    else:
+        num.low = num.high = num.origin = y
+        for m in range(label.size if plan.centre else 0): label[m].ref = y
+    for m in range(label.size):
+        if plan.keep[m] < 1:
+            if label[m].weight > FULL: weigh_afresh(state, m)
+            label[m].weight /= plan.keep[m]
+    learn_moments(y, n, state, plan.centre)
+    learn_label(y, state, plan.centre)
     num.rounds += 1
 
 
 @kernel
 def learn(y: float, n: int, late: bool, plan: Plan, state: Moments) -> None:
-    "The same from the label as it came."
-    learn_from(label_of(y, state.num[0], plan.centre), n, plan, state)
+    "Judge the experts by a label, and learn from it."
+    if state.label[0].count > 0: judge(y, plan.rate, state)
+    learn_from(label_of(y, state, plan.centre), n, plan, state)
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #99ee371e
 @kernel(apart=True)
-def fit_ridges(S: np.ndarray, m: int, plan: Plan, state: Moments) -> None:
-    """Weights of each expert on the first m features of S, and in w their mean by exp(-loss / (8 Y^2)), Y half the range of the labels.
+def fit_ridges(S: np.ndarray, n: int, plan: Plan, state: Moments) -> None:
+    """Weights of each expert on the first n features of S into W, their intercepts into level; last the means, by the experts' shares.
 
     These weights stand for rows to come, so that the ridge of a feature is that of its least known pair."""
-    pairs, slot, d = state.pairs, state.slot, state.mark.size
-    losses, num, L, z, spread, W, w, scales = state.losses, state.num[0], plan.L, plan.z, plan.spread, plan.W, plan.w, plan.scales
-    of_label = correlations(S, m, plan, state)
-    for a in range(m):
-        n = math.inf
-        for b in range(m):
-            if b != a: n = min(n, pair_count(pairs, slot, S[a], S[b], d))
-        if m > 1: plan.ridge[a] = math.sqrt(num.weight / max(n, 1e-9 * num.weight))
-    Y, least, total = (num.high - num.low) / 2, losses[0], 0.0
-    for s in range(scales.size + 1): least = min(least, losses[s])
-    for a in range(m): w[a] = W[scales.size, a] = 0.0
-    for s in range(scales.size, -1, -1):
-        for a in range(m): W[s, a] = W[min(s + 1, scales.size), a]
-        if s < scales.size:
-            for a in range(m): z[a] = 0.0
-            if not math.isnan(ridge_product(plan, m, scales[s])):
-                for a in range(m - 1, -1, -1):
-                    v = L[m, a]
-                    for e in range(a + 1, m): v -= L[e, a] * z[e]
-                    z[a] = v * L[a, a]
-                for a in range(m): W[s, a] = min(max(z[a] * of_label / spread[a], -1e200), 1e200) if spread[a] > 0 else 0.0
-        share = math.exp(-0.125 * ((losses[s] - least) / Y / Y)) if Y > 0 else 1.0
-        total += share
-        for a in range(m): w[a] += share * W[s, a]
-    for a in range(m): w[a] /= total
+    pairs, slot, d, label, shares = state.pairs, state.slot, state.mark.size, state.label, state.shares
+    L, z, W, level, scales, tables, last = plan.L, plan.R[n + 1], plan.W, plan.level, plan.scales, label.size, shares.size
+    W[:] = 0.0
+    for m in range(tables):
+        of_label, weight = correlations(S, n, m, plan, state), label[m].weight
+        for a in range(n):
+            known = math.inf
+            for b in range(n):
+                if b != a: known = min(known, pair_count(pairs, slot, S[a], S[b], m, d))
+            if n > 1: plan.ridge[a] = math.sqrt(weight / max(known, 1e-9 * weight))
+        for s in range(scales.size - 1, -1, -1):
+            e = tables + m * scales.size + s
+            for a in range(n): z[a], W[e, a] = 0.0, W[e + 1, a] if s < scales.size - 1 else 0.0
+            if math.isnan(ridge_product(plan, n, scales[s])): continue
+            for a in range(n - 1, -1, -1):
+                z[a] = L[n, a]
+                for b in range(a + 1, n): z[a] -= L[b, a] * z[b]
+            for a in range(n): W[e, a] = min(max(z[a] * of_label * plan.scale[a], -1e200), 1e200)
+    level[last] = 0.0
+    for e in range(last):
+        m = e if e < tables else (e - tables) // scales.size
+        level[e] = label[m].ref + label[m].sum / label[m].count if plan.centre and label[m].count > 0 else 0.0
+        for a in range(n):
+            f = state.single[S[a], m]
+            if plan.centre and f.n > 0: level[e] -= W[e, a] * (f.ref + f.sum / f.n)
+            W[last, a] += shares[e] * W[e, a]
+        level[last] += shares[e] * level[e]
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #bd934e85
-def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple[int, int, int, int | None]:
+def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any, tables: int) -> tuple[int, int, int, int | None]:
     "Sizes in range: d, budget, favourites (None: all but a quarter of the budget, two at least), rows of pairs."
     d = check_int("d", d, 2, 10**8, "its state has to fit into memory")
     budget = check_int("budget", budget, 2, min(d, 2000), f"a pair is two of the d = {d} features, and a round costs budget^3")
@@ -184,8 +192,9 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any) -> tuple
     top = check_int("top", usual if top is None else top, 0, most, "two random features show a pair, Observation 1 of Ito et al. 2017")
     if rows is not None: rows = check_int("rows", rows, min(2 * budget, d), d, "all favourites need one, and those that come next")
     if rows is not None and support != "greedy": fail("rows", rows, f"None for support = {support!r}", "it needs all pairs")
-    if (d * d // 2 if rows is None else rows * d) > 2 * 10**8: fail("d" if rows is None else "rows", d if rows is None else rows, "smaller",
-                                                             "at most 2 10^8 pairs are kept; rows = 1000, say, keeps fewer")
+    if tables * (d * d // 2 if rows is None else rows * d) > 2 * 10**8:
+        name, why = "d" if rows is None else "rows", f"at most 2 10^8 pairs are kept in {tables} tables; rows = 500, say, keeps fewer"
+        fail(name, d if rows is None else rows, "smaller", why)
     if support == "exact" and math.comb(d, budget) > 10**6:
         fail("support", support, "'greedy' or 'lasso'", f"there are more than 10^6 sets of {budget} features of {d}")
     return d, budget, top, rows
@@ -200,6 +209,14 @@ def priced_menu(d: Any, budget: Any, costs: Any) -> Menu:
     return menu
 
 
+def check_memories(memories: Any) -> np.ndarray:
+    "Rounds that tables remember (n,), infinite for None."
+    if not isinstance(memories, (list, tuple, np.ndarray)) or not 1 <= len(memories) <= 10:
+        fail("memories", memories, "1 to 10 numbers, None for all rounds")
+    why = "with less not even two rounds are remembered"
+    return np.array([math.inf if m is None else check_real(f"memories[{i}]", m, 2.0, 1e15, why, True) for i, m in enumerate(memories)])
+
+
 def purse(menu: Menu) -> float:
     "What a learner spends in a round: the budget and half of the excess that is forgiven for rounding."
     return (menu.budget + menu.limit) / 2
@@ -210,7 +227,7 @@ def spendable(menu: Menu) -> int:
     return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
-PairFeatures = Annotated[SeveralFeatures, but("With all pairs up to 20,000.")]
+PairFeatures = Annotated[SeveralFeatures, but("With all pairs and four tables up to 10,000.")]
 BudgetOrMoney = Annotated[float, Parameter(
     "k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a round, at least the smallest "
     "price; at most 2000 features may be had for it.")]
@@ -226,16 +243,15 @@ Explore = Annotated[float, Real(
 Selection = Annotated[str, Choice(
     "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments. With `costs` "
     "greedy: forward selection by gain per price, or by gain, whichever saves more.", words=("greedy", "exact", "lasso"))]
-Forget = Annotated[float, Real(
-    "Factor by which a round loses weight with every later one; a memory of 1 / (1 - forget) rounds.", 0.5, 1, True,
-    why="with less not even two rounds are remembered")]
+Memories = Annotated[Any, Parameter(
+    "How many rounds each table of sums remembers, 2 at least: in it a round loses the factor 1 - 1 / memory with every later one; None: "
+    "all. The tables learn from the same purchases, and the one that predicts best chooses what is bought.")]
 Rows = Annotated[int, Parameter(
-    "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes.")]
+    "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes a table.")]
 Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
 Ridges = Annotated[Any, Parameter("Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.")]
 Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
-Adaptive = Annotated[bool, Flag(
-    "Whether one more expert bets on a weight for each feature, online, for streams that change or an adversary orders; O(budget).")]
+
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
 class PairwiseMoments(Learner):
@@ -244,44 +260,51 @@ class PairwiseMoments(Learner):
     State: ClassVar[Any] = Moments
     kernels: ClassVar[tuple[Any, ...]] = (select, predict, learn)
     single: np.ndarray; favourites: np.ndarray; slot: np.ndarray; owner: np.ndarray; age: np.ndarray  # of `Moments`
-    arms: np.ndarray; losses: np.ndarray
-    forget: float; centre: bool; prior: float  # arguments that all have, and those that some lack
+    arms: np.ndarray; shares: np.ndarray; label: np.ndarray
+    centre: bool; prior: float  # arguments that all have, and those that some lack
     rows: int | None = None
     explore: float = 1.0
     support: str = "greedy"
-    adaptive: bool = False
+    rate: ClassVar[float] = 0.5
     growth: ClassVar[float] = GROWTH
     scale_free = True
 
-    def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, **params: Any):
+    def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any, **params: Any):
         vars(self).update(params)
+        self.memories = check_memories(memories)
         self.scales = np.sort(check_array("scales", scales, (None,)))
         if not 1 <= self.scales.size <= 100 or not 1e-30 <= self.scales.min() <= self.scales.max() <= 1e30:
             fail("scales", self.scales.tolist(), "1 to 100 numbers from 1e-30 to 1e30")
-        super().__init__(d, width, seed, scales=self.scales.tolist(), **params)
+        kept = [m if m < math.inf else None for m in self.memories.tolist()]
+        super().__init__(d, width, seed, scales=self.scales.tolist(), memories=kept, **params)
         self.menu, self.budget, self.top = menu, menu.budget, first  # type: ignore[assignment]  # money may be a fraction
-        self.width, self.holds, self.experts = width, holds, self.scales.size + 1 + self.adaptive
+        self.width, self.holds, self.tables = width, holds, self.memories.size
+        self.experts = self.tables * (self.scales.size + 1)
         self.places, self.slots, self.owners = d * (d - 1) // 2 if self.rows is None else self.rows * d, 0, 0
         if self.rows is not None: self.slots, self.owners = d, self.rows
-        self.stakes = d + 1 if self.adaptive else 0
         self._allocate()
         self.slot[:] = self.owner[:] = -1
-        self.age[:] = -1
+        self.age[:], self.shares[:], self.label["weight"] = -1, 1 / self.experts, 1.0
         had = np.sort((costs := menu.prices(d))[costs <= purse(menu)])  # a first choice when each could be bought START times
-        self.num["weight"], self.num["next"] = 1.0, math.ceil(START * max(1.0, min(float(had.sum()) / menu.budget, float(had.size))))
+        self.num["next"] = math.ceil(START * max(1.0, min(float(had.sum()) / menu.budget, float(had.size))))
 
     @cached_property
     def _plan(self) -> Any:
         k, costs = self.width + 2, self.menu.prices(self.d)
         order = np.argsort(costs, kind="stable")[: 0 if self.menu.counted else np.count_nonzero(costs <= purse(self.menu))]
-        given = (self.centre, self.forget, self.prior, self.explore, self.top, self.scales, self.menu.counted, purse(self.menu), costs)
-        room = (*np.zeros((2, k, k)), *np.zeros((4, k)), np.zeros((self.scales.size + 1, k)), np.zeros(k))
-        return Plan(*given, order, costs[order], np.zeros(2 * k, np.int64), *room)
+        given = (self.centre, 1 - 1 / self.memories, self.prior, self.explore, self.top, self.scales, self.rate, self.menu.counted)
+        room = (*np.zeros((2, k, k)), *np.zeros((2, k)), np.zeros((self.experts + 1, k)), np.zeros(self.experts + 1))
+        return Plan(*given, purse(self.menu), costs, order, costs[order], np.zeros(2 * k, np.int64), *room)
+
+    @property
+    def lead(self) -> int:
+        "The table that predicts best, and chooses."
+        return int(self.num[0]["lead"])
 
     @property
     def means_(self) -> np.ndarray:
-        "Means of the bought values of each feature (d,), by the weights of forgetting; 0 before there is one."
-        f = self.single
+        "Means of the bought values of each feature (d,) in the table that predicts best; 0 before there is one."
+        f = self.single[:, self.lead]
         return f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
 
     @property
@@ -291,13 +314,16 @@ class PairwiseMoments(Learner):
 
     @property
     def purchases_(self) -> np.ndarray:
-        "How often each feature was bought (d,), by the weights of forgetting."
-        return self.single["n"] / self.num[0]["weight"]
+        "How often each feature was bought (d,), as the first table remembers it."
+        return self.single["n"][:, 0] / self.label["weight"][0]
 
     @property
     def selection_scale(self) -> float:
         "Scale of the ridge with which favourites are chosen: that of the best expert."
-        return float(self.scales[int(np.argmin(self.losses[: self.scales.size]))])
+        return float(self.scales[int(np.argmax(self._of_ridges[self.lead]))])
+
+    @property
+    def _of_ridges(self) -> np.ndarray: return self.shares[self.tables :].reshape(self.tables, -1)
 
     def _bargains(self, k: int, money: float, divide: bool, least: float = 0.0, first: int = -1) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
@@ -345,13 +371,13 @@ class PairwiseMoments(Learner):
         self._choose_later()
 
     def _follow(self) -> None:
-        "Before the first choice a bad label is forgotten; with a memory the references of the sums follow what is remembered."
+        "Before the first choice a bad label is forgotten; the references of the sums follow what is remembered."
         if not self.num[0]["settled"]: settle(self._state, self.centre)
-        if self.forget < 1 and self.centre: follow(self._state)
+        for m in np.flatnonzero(self.memories < math.inf) if self.centre else (): follow(self._state, m)
 
     def _choose_later(self) -> None:
         "When the next choice is made."
-        num, memory = self.num[0], math.inf if self.forget == 1 else 1 / (1 - self.forget)
+        num, memory = self.num[0], self.memories[self.lead]
         t = int(num["rounds"])
         num["next"] = t + max(1, math.ceil((self.growth - 1) * min(t, memory)))
 
@@ -360,12 +386,13 @@ class PairwiseMoments(Learner):
         self._pause(1)
 
     def _part(self, n: int, score: bool) -> int:
-        num = self.num[0]
-        return min(n, max(1, int(num["next"] - num["rounds"])))
+        t, due = int(self.num[0]["rounds"]), int(self.num[0]["next"])
+        return min(n, max(1, due - t), LOOK - t % LOOK if self.tables > 1 else n)
 
     def _pause(self, played: int) -> None:
-        num = self.num[0]
-        if num["rounds"] >= num["next"]: self._choose()
+        num, before = self.num[0], self.lead
+        if self.tables > 1 and num["rounds"] % LOOK == 0: num["lead"] = np.argmax(self._of_ridges.sum(axis=1))
+        if num["rounds"] >= num["next"] or (num["held"] and self.lead != before): self._choose()
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
@@ -374,15 +401,15 @@ class PairwiseMoments(Learner):
 # %% ../../../nbs/own/moments/04_learner.ipynb #4ee7d67f
 @register("own", needs="Any", theorem="own/moments/02_experts.ipynb#thm-aggregation", budget=r"`budget` $=k'\ge2$",
           assumptions="any stream, no bounds",
-          bound=r"$2Y^2(\ln N+2)$ behind the best of $N$ ridges on the same purchases; against sparse weights see the theory of these "
-                "moments",
+          bound=r"$O(\ln(NT))$ squared residuals for each change of the best of $N$ ridges and memories, on the same purchases; against "
+                "sparse weights see the theory of these moments",
           cost=r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times")
 class PairwiseLeastSquares(PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 
     It buys favourites, chosen by forward selection at geometrically growing times, and in rounds that explore (most of them,
     where that predicts better) a few random features. From all bought values it predicts by ridge regression on their estimated
-    correlations, for a grid of ridges that are aggregated.
+    correlations, for a grid of ridges and of memories that are aggregated; so it follows a law that changes.
 
     Attributes
     ----------
@@ -394,7 +421,7 @@ class PairwiseLeastSquares(PairwiseMoments):
     Notes
     -----
     No argument knows the scale of the data: features and label times powers of 2 change the predictions by that scale, bit for bit.
-    Memory: 16 d^2 bytes, or 32 rows d. Protocol: OSLR.
+    Memory: 16 d^2 bytes a table, or 32 rows d. Protocol: OSLR.
     Source: ours; `nbs/own/moments/04_learner.ipynb`.
 
     See Also
@@ -408,20 +435,19 @@ class PairwiseLeastSquares(PairwiseMoments):
     @validated
     def __init__(
         self, d: PairFeatures, budget: BudgetOrMoney, *, costs: Costs = None, top: Exploring | None = None,
-        explore: Explore = 0.05, support: Selection = "greedy", forget: Forget = 1.0, rows: Rows | None = None,
-        centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, adaptive: Adaptive = False,
-        seed: Seed = None,
+        explore: Explore = 0.05, support: Selection = "greedy", memories: Memories = MEMORIES, rows: Rows | None = None,
+        centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
         if costs is None:
-            d, width, top, rows = check_sizes(d, budget, top, rows, support)
+            d, width, top, rows = check_sizes(d, budget, top, rows, support, check_memories(memories).size)
             menu, given = Menu(width), top
         else:
             menu = priced_menu(d, budget, costs)
             if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
             if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
-            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support)
+            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support, check_memories(memories).size)
             given = None
-        options = {"explore": explore, "forget": forget, "rows": rows, "centre": centre, "prior": prior, "adaptive": adaptive}
+        options = {"explore": explore, "memories": memories, "rows": rows, "centre": centre, "prior": prior}
         super().__init__(d, width, menu, top, width if width < d else 0, seed, scales=scales, top=given, support=support, **options)
         if costs is not None:
             self.names_ = own_names(costs)
@@ -446,7 +472,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._state)  # what each says alone
         alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.width]
         starts = dict.fromkeys([*self.favourites_.tolist(), *alone.tolist()])
-        best, least = (0, 0.0, none), TOGETHER if self.forget == 1 else min(TOGETHER, 0.15 / (1 - self.forget))
+        best, least = (0, 0.0, none), min(TOGETHER, 0.15 * self.memories[self.lead])
         while best[0] < full and least > 1:
             for first in starts:
                 found, saved = self._bargains(self.width, purse(self.menu), not self.menu.counted, least, first)
@@ -458,17 +484,16 @@ class PairwiseLeastSquares(PairwiseMoments):
     def coef_(self) -> np.ndarray:
         "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
         w, found = np.zeros(self.d), self._known_together()
-        if self.num[0]["count"]:
-            fit_ridges(found, len(found), self._plan, self._state)
-            w[found] = self._plan.w[: len(found)]
+        fit_ridges(found, len(found), self._plan, self._state)
+        w[found] = self._plan.W[-1, : len(found)]
         return w
 
     @property
     def intercept_(self) -> float:
-        "Mean label less the score of the mean features; 0 without centring."
-        num = self.num[0]
-        if not self.centre or not num["count"]: return 0.0
-        return float(num["y_ref"] + num["y_sum"] / num["count"] - (self.coef_ * self.means_).sum())
+        "Mean label less the score of the mean features, a mean over the experts as `coef_`; 0 without centring."
+        found = self._known_together()
+        fit_ridges(found, len(found), self._plan, self._state)
+        return float(self._plan.level[-1])
 
     @property
     def explored_(self) -> bool:

@@ -18,8 +18,8 @@ from ...core.game.environment import Menu
 from ...core.base.kernels import kernel
 from ...core.base.parameters import Parameter, Seed, SeveralFeatures, but, validated
 from ...core.game.registry import register
-from .learner import Centre, Forget, PairFeatures, PairwiseMoments, Prior, Ridges, Rows, check_sizes
-from .experts import label_of
+from .learner import Centre, PairFeatures, PairwiseMoments, Prior, Ridges, Rows, check_sizes
+from .experts import aggregate, label_of
 from .learner import fit_ridges, learn, learn_from
 from .purchases import draw_features, fill_moments, select
 from .sums import Moments, Plan
@@ -33,58 +33,46 @@ __all__ = ['PairwisePOSLR', 'PairwiseTrainingOnly']
 @kernel
 def mean_label(state: Moments, centre: bool) -> float:
     "The mean of the labels so far; 0 before the first one, and without centring."
-    num = state.num[0]
-    return num.y_ref + num.y_sum / num.count if centre and num.count > 0 else 0.0
+    label = state.label[0]
+    return label.ref + label.sum / label.count if centre and label.count > 0 else 0.0
 
 
 @kernel
-def middle_of(state: Moments, w: np.ndarray, centre: bool) -> float:
-    "The intercept of weights on the favourites: mean label less the score of the mean features; 0 without centring."
-    single, favourites, num = state.single, state.favourites, state.num[0]
-    middle = mean_label(state, centre)
-    if not centre or num.count == 0: return middle
-    for a in range(np.int64(num.held)):
-        f = single[favourites[a]]
-        if f.n > 0: middle -= w[a] * (f.ref + f.sum / f.n)
-    return middle
-
-
-@kernel
-def guess_committed(plan: Plan, state: Moments) -> None:
-    "Predictions of the experts, whose weights on the favourites are rows of W, from the bought values; cut off at the labels seen."
-    values, guess, num, W = state.values, state.guess, state.num[0], plan.W
-    for s in range(guess.size):
-        guess[s] = middle_of(state, W[s], plan.centre)
-        for a in range(np.int64(num.held)): guess[s] += W[s, a] * values[a]
-        guess[s] = min(max(guess[s], num.low), num.high)
+def score_of(e: int, plan: Plan, state: Moments) -> float:
+    "The score of the weights in row e of W, whose features are the first of the purchase."
+    values, w, score = state.values, plan.W[e], plan.level[e]
+    for a in range(np.int64(state.num[0].held)): score += w[a] * values[a]
+    return score
 
 
 @kernel
 def commit(plan: Plan, state: Moments) -> int:
     "Weights of all experts on the favourites, and their mean, into the plan; returns how many are not 0."
-    n, count, w = np.int64(state.num[0].held), 0, plan.w
+    n, count = np.int64(state.num[0].held), 0
     fit_ridges(state.favourites, n, plan, state)
-    for a in range(n): count += w[a] != 0
+    for a in range(n): count += plan.W[state.shares.size, a] != 0
     return count
 
 
 @kernel
 def score_committed(X: tuple, row: int, plan: Plan, state: Moments) -> float:
-    "The score of the committed weights, whose features are the first of the purchase."
-    values, w, score = state.values, plan.w, 0.0
-    for a in range(np.int64(state.num[0].held)): score += w[a] * values[a]
-    return score + middle_of(state, w, plan.centre)
+    "The score of the committed weights."
+    return score_of(state.shares.size, plan, state)
 
 
 @kernel
 def learn_committed(y: float, n: int, late: bool, plan: Plan, state: Moments) -> None:
-    "Update the losses of the experts and all sums."
-    guess_committed(plan, state)
+    "Update the shares of the experts, whose predictions are cut off at the labels seen, and all sums."
+    guess, num = state.guess, state.num[0]
+    for e in range(guess.size): guess[e] = min(max(score_of(e, plan, state), num.low), num.high)
+    aggregate(state)
     learn(y, n, late, plan, state)
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #05protocolsp
 CommittedBudget = Annotated[int, Parameter("Features bought in a round, at least 2, or 2 more than weights are committed, and at most d.")]
 Committed = Annotated[int, Parameter("Most nonzero weights that are committed, at least 1.")]
+Memory = Annotated[float | None, Parameter(
+    "Rounds that are remembered, 2 at least: a round loses the factor 1 - 1 / memory with every later one. Default: all.")]
 FewFeatures = Annotated[SeveralFeatures, but(high=5000, why="a fit costs d^3")]
 
 # %% ../../../nbs/own/moments/05_protocols.ipynb #fc8d61e3
@@ -114,30 +102,32 @@ class PairwisePOSLR(PairwiseMoments):
     example = {"k": 2}
     protocol: ClassVar[str] = "POSLR"
     kernels = (select, score_committed, learn_committed, commit)
+    rate = 0.125
 
     @validated
     def __init__(
-        self, d: PairFeatures, budget: CommittedBudget, k: Committed, *, forget: Forget = 1.0, rows: Rows | None = None,
+        self, d: PairFeatures, budget: CommittedBudget, k: Committed, *, memory: Memory = None, rows: Rows | None = None,
         centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
-        d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy")
+        d, budget, _, rows = check_sizes(d, budget, None, rows, "greedy", 1)
         most = d if budget == d else budget - 2
         k = check_int("k", k, 1, most, "two random features show a pair, besides the committed ones")
-        super().__init__(d, budget, Menu(budget), k, k, seed, scales=scales, rows=rows, forget=forget, centre=centre, prior=prior, k=k)
+        super().__init__(d, budget, Menu(budget), k, k, seed, scales=scales, memories=[memory], rows=rows, centre=centre, prior=prior, k=k)
+        self.params["memory"] = self.params.pop("memories")[0]
 
     @property
     def coef_(self) -> np.ndarray:
         "The weights (d,) that are committed next."
         out = np.zeros(self.d)
         commit(self._plan, self._state)
-        out[self.favourites_] = self._plan.w[: int(self.num[0]["held"])]
+        out[self.favourites_] = self._plan.W[-1, : int(self.num[0]["held"])]
         return out
 
     @property
     def intercept_(self) -> float:
         "Committed with the weights; 0 without centring."
         commit(self._plan, self._state)
-        return float(middle_of(self._state, self._plan.w, self.centre))
+        return float(self._plan.level[-1])
 
     def _update(self, y: float) -> None:
         commit(self._plan, self._state)  # in memory for working, which a file does not hold
@@ -148,7 +138,7 @@ class FitPlan(NamedTuple):
     "The constants of `PairwiseTrainingOnly`, and the fits in force until the next ones are made."
 
     centre: bool
-    forget: float
+    keep: np.ndarray  # (1,): as of `Plan`
     scales: np.ndarray
     table: np.ndarray  # (scales + 1, d + 1): weights and mean label of each fit, the last of the mean label alone
     shift: np.ndarray  # (d,): means of the features
@@ -158,13 +148,13 @@ class FitPlan(NamedTuple):
 @kernel(apart=True)
 def fit_all(V: np.ndarray, b: np.ndarray, spread: np.ndarray, plan: FitPlan, state: Moments) -> None:
     "Ridge regression on all features for each scale into the rows of `table`; V (correlations above the diagonal) is overwritten below it."
-    single, num, table, scales, centre = state.single, state.num[0], plan.table, plan.scales, plan.centre
-    d, of_label = b.size, label_deviation(num, centre)
-    mean = num.y_ref + (num.y_sum / num.count if centre else 0.0)
+    single, label, table, scales, centre = state.single, state.label[0], plan.table, plan.scales, plan.centre
+    d, of_label = b.size, label_deviation(label, centre)
+    mean = label.ref + (label.sum / label.count if centre else 0.0)
     for s in range(scales.size - 1, -1, -1):
         w, whole = table[s], True
         for a in range(d):
-            own = 1 + scales[s] * math.sqrt(num.weight / single[a].n) if spread[a] > 0 else 1.0
+            own = 1 + scales[s] * math.sqrt(label.weight / single[a, 0].n) if spread[a] > 0 else 1.0
             for c in range(a + 1):
                 v = V[c, a] if c < a else own
                 for e in range(c): v -= V[a, e] * V[c, e]
@@ -213,10 +203,10 @@ def estimate_gains(y: float, plan: FitPlan, state: Moments) -> None:
 def learn_and_judge(y: float, n: int, late: bool, plan: FitPlan, state: Moments) -> None:
     "Learn from a labelled example and judge all fits by it."
     centre = plan.centre
-    y = label_of(y, state.num[0], centre)
-    S, values, w = state.S, state.values, state.num[0].weight
+    y = label_of(y, state, centre)
+    S, values = state.S, state.values
     for a in range(S.size):  # none is to decide between fits alone
-        values[a] = cut_value(values[a], state.single[S[a]], w, centre, FAR_LABEL)[0]
+        values[a] = cut_value(values[a], S[a], state, centre, FAR_LABEL)[0]
     estimate_gains(y, plan, state)
     learn_from(y, n, plan, state)
 
@@ -271,17 +261,18 @@ class PairwiseTrainingOnly(PairwiseMoments):
 
     @validated
     def __init__(
-        self, d: FewFeatures, budget: CommittedBudget, *, forget: Forget = 1.0, centre: Centre = True, scales: Ridges = SCALES,
+        self, d: FewFeatures, budget: CommittedBudget, *, memory: Memory = None, centre: Centre = True, scales: Ridges = (*SCALES, 300.0),
         prior: Prior = PRIOR, seed: Seed = None,
     ):
-        d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy")
-        super().__init__(d, budget, Menu(budget), 0, 0, seed, scales=scales, forget=forget, centre=centre, prior=prior)
+        d, budget, _, _ = check_sizes(d, budget, 0, None, "greedy", 1)
+        super().__init__(d, budget, Menu(budget), 0, 0, seed, scales=scales, memories=[memory], centre=centre, prior=prior)
+        self.params["memory"] = self.params.pop("memories")[0]
         n = self.scales.size
         self.table, self.shift, self.gains = np.zeros((n + 1, d + 1)), np.zeros(d), np.zeros((n, 3))
         self.num[0]["chosen"] = n
 
     @property
-    def _plan(self) -> Any: return FitPlan(self.centre, self.forget, self.scales, self.table, self.shift, self.gains)
+    def _plan(self) -> Any: return FitPlan(self.centre, 1 - 1 / self.memories, self.scales, self.table, self.shift, self.gains)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -307,7 +298,7 @@ class PairwiseTrainingOnly(PairwiseMoments):
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
         fill_moments(self._state, V, b, spread, 0.0, self.centre, self.prior)
         fit_all(V, b, spread, self._plan, self._state)
-        f = self.single
+        f = self.single[:, 0]
         if self.centre: self.shift[:] = f["ref"] + f["sum"] / np.where(f["n"] > 0, f["n"], 1)
         self.num[0]["chosen"] = safe_choice(self.gains)
         self.gains /= 2

@@ -17,7 +17,7 @@ from ...core.mathematics.designs import draw_beside
 from ...core.game.environment import PRICE_SLACK
 from ...core.base.kernels import kernel
 from .sums import Moments, Plan
-from .sums import SHARE_FOR_FAVOURITES, deviation, label_correlation, label_deviation, pair_correlation, pair_count
+from .sums import SHARE_FOR_FAVOURITES, deviation, inverse, label_correlation, label_deviation, pair_correlation, pair_count
 
 # %% auto #0
 __all__ = []
@@ -41,19 +41,19 @@ def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, mone
 def choose_forward(
     chosen: np.ndarray, space: np.ndarray, scale: float, money: float, divide: bool, least: float, first: int, plan: Plan, state: Moments,
 ) -> tuple[int, float]:
-    """Forward selection on the shrunk correlations with ridge; returns how many of `chosen` were found, and what they save.
+    """Forward selection on the shrunk correlations of the leading table, with ridge; returns how many were found, and what they save.
 
     O(d k^2), memory O(d k). It takes what still fits the money, by gain, or by gain per price. `least`: rounds in which each pair of the
     chosen was bought together, at least. `first`: the feature to begin with, -1 for the best."""
     centre, prior, costs = plan.centre, plan.prior, plan.costs
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
-    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
-    spread, residual, free, rows = space[0], space[1], space[2], space[3:]
+    pairs, slot, single, t = state.pairs, state.slot, state.single, np.int64(state.num[0].lead)
+    d, weight, of_label = state.mark.size, state.label[t].weight, label_deviation(state.label[t], centre)
+    scales, residual, free, rows = space[0], space[1], space[2], space[3:]
     for l in range(d):
-        f = single[l]
-        spread[l] = deviation(f.n, f.sum, f.square, centre)
-        residual[l] = label_correlation(f, spread[l], of_label, centre)
-        free[l] = 1 + scale * math.sqrt(weight / f.n) if spread[l] > 0 else 0.0
+        f = single[l, t]
+        scales[l] = inverse(deviation(f.n, f.sum, f.square, centre))
+        residual[l] = label_correlation(f, scales[l], inverse(of_label), centre)
+        free[l] = 1 + scale * math.sqrt(weight / f.n) if scales[l] > 0 else 0.0
     saved = 0.0
     for m in range(chosen.size):
         best, i = best_bargain(residual, free, costs, money, divide)
@@ -65,14 +65,14 @@ def choose_forward(
         root, row = math.sqrt(free[i]), rows[m]
         for l in range(d):
             v = 0.0
-            if l != i: v = pair_correlation(pairs, slot, i, l, d, spread[i], spread[l], centre, weight, prior)
+            if l != i: v = pair_correlation(pairs, slot, i, l, t, d, scales[i], scales[l], centre, weight, prior)
             for a in range(m): v -= rows[a, i] * rows[a, l]
             row[l] = v / root
         step = residual[i] / root
         for l in range(d):
             residual[l] -= step * row[l]
             free[l] -= row[l] * row[l]
-            if least > 0 and l != i and not pair_count(pairs, slot, i, l, d) >= least * weight: free[l] = 0.0
+            if least > 0 and l != i and not pair_count(pairs, slot, i, l, t, d) >= least * weight: free[l] = 0.0
         free[i] = 0.0
         chosen[m] = i
     return chosen.size, saved
@@ -83,15 +83,15 @@ def fill_moments(
     state: Moments, V: np.ndarray, b: np.ndarray, spread: np.ndarray, scale: float, centre: bool, prior: float,
 ) -> None:
     "All shrunk correlations, with ridge, into V (d, d) and b (d,); deviations into spread."
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
-    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
+    pairs, slot, single, t = state.pairs, state.slot, state.single, np.int64(state.num[0].lead)
+    d, weight, of_label = state.mark.size, state.label[t].weight, label_deviation(state.label[t], centre)
     for i in range(d):
-        f = single[i]
+        f = single[i, t]
         spread[i] = deviation(f.n, f.sum, f.square, centre)
-        b[i] = label_correlation(f, spread[i], of_label, centre)
+        b[i] = label_correlation(f, inverse(spread[i]), inverse(of_label), centre)
         V[i, i] = 1 + scale * math.sqrt(weight / f.n) if spread[i] > 0 else 0.0
         for j in range(i):
-            V[i, j] = V[j, i] = pair_correlation(pairs, slot, i, j, d, spread[i], spread[j], centre, weight, prior)
+            V[i, j] = V[j, i] = pair_correlation(pairs, slot, i, j, t, d, inverse(spread[i]), inverse(spread[j]), centre, weight, prior)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #ec160f3e
 @kernel
@@ -125,8 +125,7 @@ def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
         for e in range(owner.size):
             if age[e] < age[r]: r = e
         if owner[r] >= 0: slot[owner[r]] = -1
-        for p in range(r * d, r * d + d):
-            for e in range(4): pairs[p, e] = 0.0
+        pairs[r * d : r * d + d] = 0.0
         slot[i], owner[r], age[r] = r, i, np.int64(num.rounds)
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #e2ff5e7a

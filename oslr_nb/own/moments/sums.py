@@ -18,74 +18,76 @@ from ...core.game.learner import Role
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0
-__all__ = ['SCALES', 'PRIOR']
+__all__ = ['SCALES', 'MEMORIES', 'PRIOR']
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #a4e36bca
-SCALES = (0.3, 3.0, 30.0, 300.0)  # of the ridges, one expert each; the mean of the labels is one more
+SCALES = (0.3, 3.0, 30.0)  # of the ridges, one expert each; the mean of the labels is one more
+MEMORIES = (None, 1000.0, 100.0)  # rounds that each table of sums remembers; None: all
 PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + PRIOR)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #708d9336
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
+LOOK = 16  # rounds after which it is looked which table is to choose
 START = 5  # purchases of each feature on average before the first choice
 LARGEST_STANDARDISED = 1e3  # standardised values are cut off here
 TOGETHER = 30.0  # rounds in which two features were bought together before both have weights that stand
-BLOCK = 2.0  # memories after which the range of the labels forgets what came before the last block
 SHARE_FOR_FAVOURITES = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FIRST = 5.0  # values of a feature after which a bad one among them is looked for
+BLOCK = 2.0  # factor by which the rounds have grown when the range of residuals forgets what came before the last time
 FULL = 1e50  # weight of a round at which all sums are divided by it
-# late_low, late_high: with forgetting, range of the labels of the present block; beyond: side on which the last label was far away, or 0;
-# settled: whether a choice has been made; first_sum, first_square: of the labels until then, about the reference and without weights
-SCALARS = record("rounds", "held", "next", "weight", "count", "y_sum", "y_square", "y_ref", "low", "high", "arm", "yhat", "chosen",
-                 "late_low", "late_high", "beyond", "settled", "first_sum", "first_square")
-# sums of one feature, about its reference; low, high: its range; beyond: side on which its last value was far away, or 0; first, first_sum,
-# first_square: the first five values, without weights
-FEATURE = record("n", "sum", "square", "label", "cross", "ref", "low", "high", "beyond", "first", "first_sum", "first_square")
-BET = record("hint", "doublings", "total", "squares", "purse", "shown")  # of the expert that bets, on one feature or the intercept
+# low, high: range of the labels; first, origin, first_sum, first_square: number of the first ones, until a choice is made, and sums about
+# the very first; beyond: side on which the last label was far away, or 0; settled: whether a choice has been made; middle, reach, late: of
+# the aggregation; lead: the table that chooses
+SCALARS = record("rounds", "held", "next", "arm", "yhat", "chosen", "low", "high", "origin", "first_sum", "first_square", "beyond",
+                 "settled", "middle", "reach", "late", "end", "lead")
+LABELS = record("weight", "count", "sum", "square", "ref")  # of a table: weight of a round, sums of the labels about a reference
+SUMS = record("n", "sum", "square", "label", "cross", "ref")  # of a feature in a table, about its reference
+# low, high: range of a feature; beyond: as of the labels; first, origin, first_sum, first_square: of its first five values
+FEATURE = record("low", "high", "beyond", "first", "origin", "first_sum", "first_square")
 
 
 class Moments(NamedTuple):
     "The state of a learner, as compiled rounds take it."
 
-    pairs: Annotated[np.ndarray, Role(("places", 4))]  # weight of the rounds that bought both, sums of the product and of the two values
+    pairs: Annotated[np.ndarray, Role(("places", "tables", 4))]  # weight of the rounds that bought both, sums of the product and of each
     slot: Annotated[np.ndarray, Role(("slots",), "derived", np.int64)]  # row of `pairs` of a feature, -1 if none; () if all are kept
     owner: Annotated[np.ndarray, Role(("owners",), "derived", np.int64)]  # the feature of each row; -1 if none
     age: Annotated[np.ndarray, Role(("owners",), "derived", np.int64)]  # round of its last choice
-    single: Annotated[np.ndarray, Role(("d",), dtype=FEATURE)]
+    single: Annotated[np.ndarray, Role(("d", "tables"), dtype=SUMS)]
+    feature: Annotated[np.ndarray, Role(("d",), dtype=FEATURE)]
+    label: Annotated[np.ndarray, Role(("tables",), dtype=LABELS)]
     S: Annotated[np.ndarray, Role(("width",), "scratch", np.int64, "d")]  # what the round buys
     values: Annotated[np.ndarray, Role(("width",), "scratch")]  # its values
     favourites: Annotated[np.ndarray, Role(("holds",), "derived", np.int64, "d")]  # the chosen features, the most useful first
     mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last drawn
-    losses: Annotated[np.ndarray, Role(("experts",))]
+    shares: Annotated[np.ndarray, Role(("experts",))]  # weights of the experts: the ridges of each table, then the mean label of each
     guess: Annotated[np.ndarray, Role(("experts",), "scratch")]  # of each expert in this round
     arms: Annotated[np.ndarray, Role((4,))]  # rounds and losses with and without random features
-    bets: Annotated[np.ndarray, Role(("stakes",), dtype=BET)]  # one more for the intercept; () without that expert
-    num: Annotated[np.ndarray, Role((1,), dtype=SCALARS, below={"held": "holds + 1", "arm": 2, "chosen": "experts"})]
+    num: Annotated[np.ndarray, Role((1,), dtype=SCALARS, below={"held": "holds + 1", "arm": 2, "chosen": "experts", "lead": "tables"})]
 
 
 class Plan(NamedTuple):
     "The constants of a learner, and working memory for a purchase of k features."
 
     centre: bool
-    forget: float
+    keep: np.ndarray  # (tables,): factor by which a round loses weight with every later one
     prior: float
     explore: float
     top: int  # favourites in a round that explores
     scales: np.ndarray
+    rate: float  # of the aggregation, in units of 1 / reach^2
     counted: bool  # each feature costs 1, and `top` limits favourites
     limit: float  # what a round may spend
     costs: np.ndarray  # (d,)
     order: np.ndarray  # features that can be had, by price; none where they are counted
     ranked: np.ndarray  # their prices
     space: np.ndarray  # for draws
-    R: np.ndarray  # (k + 2, k + 2): correlations below the diagonal
-    L: np.ndarray  # (k + 2, k + 2): Cholesky factor
-    z: np.ndarray  # standardised values
-    c: np.ndarray  # correlations with the label
+    R: np.ndarray  # (k + 2, k): correlations of n features below the diagonal; row n: with the label; row n + 1: standardised values
+    L: np.ndarray  # (k + 2, k): factor of R with a ridge, the inverse pivots on the diagonal
     ridge: np.ndarray  # of each feature, before it is scaled
-    spread: np.ndarray  # standard deviations
-    W: np.ndarray  # (scales + 1, k + 2): weights of each expert
-    w: np.ndarray  # their mean
-
+    scale: np.ndarray  # inverse standard deviations
+    W: np.ndarray  # (experts + 1, k + 2): weights of each expert, and their mean
+    level: np.ndarray  # (experts + 1,): their intercepts
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #fc24b87f
 @kernel
@@ -98,18 +100,24 @@ def deviation(n: float, total: float, square: float, centre: bool) -> float:
 
 
 @kernel
-def label_deviation(num: Any, centre: bool) -> float:
-    "Standard deviation of the labels."
-    return deviation(num.count, num.y_sum, num.y_square, centre)
+def label_deviation(label: Any, centre: bool) -> float:
+    "Standard deviation of the labels of a table."
+    return deviation(label.count, label.sum, label.square, centre)
 
 
 @kernel
-def label_correlation(feature: Any, spread: float, label_spread: float, centre: bool) -> float:
-    "Correlation of a feature with the label over the rounds in which it was bought, from -1 to 1."
-    if spread == 0 or label_spread == 0: return 0.0
-    c = feature.cross
-    if centre: c -= feature.sum * feature.label / feature.n
-    return min(max(c / feature.n / spread / label_spread, -1.0), 1.0)
+def inverse(spread: float) -> float:
+    "Its inverse; 0 where there is no spread."
+    return 1 / spread if spread > 0 else 0.0
+
+
+@kernel
+def label_correlation(f: Any, of_feature: float, of_label: float, centre: bool) -> float:
+    "Correlation of a feature with the label over the rounds in which it was bought, from -1 to 1; given the inverse deviations."
+    if of_feature == 0 or of_label == 0: return 0.0
+    c = f.cross
+    if centre: c -= f.sum * f.label / f.n
+    return min(max(c / f.n * of_feature * of_label, -1.0), 1.0)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #0d94ed70
 @kernel
@@ -123,28 +131,29 @@ def pair_place(i: int, j: int, d: int, slot: np.ndarray) -> int:
 
 
 @kernel
-def pair_count(pairs: np.ndarray, slot: np.ndarray, i: int, j: int, d: int) -> float:
-    "Weight of the rounds that bought features i and j together, as far as they are kept."
+def pair_count(pairs: np.ndarray, slot: np.ndarray, i: int, j: int, m: int, d: int) -> float:
+    "Weight of the rounds that bought features i and j together, as far as they are kept, in table m."
     p = pair_place(i, j, d, slot)
     if p < 0: return 0.0
-    if slot.size > 0 and slot[i] >= 0 and slot[j] >= 0: return max(pairs[p, 0], pairs[slot[j] * d + i, 0])
-    return pairs[p, 0]
+    if slot.size > 0 and slot[i] >= 0 and slot[j] >= 0: return max(pairs[p, m, 0], pairs[slot[j] * d + i, m, 0])
+    return pairs[p, m, 0]
 
 
 @kernel
 def pair_correlation(
-    pairs: np.ndarray, slot: np.ndarray, i: int, j: int, d: int, spread: float, other: float, centre: bool, weight: float, prior: float,
+    pairs: np.ndarray, slot: np.ndarray, i: int, j: int, m: int, d: int, of_i: float, of_j: float, centre: bool, weight: float,
+    prior: float,
 ) -> float:
-    "Shrunk correlation of features i and j with these deviations; 0 unless they were bought together twice."
-    if spread == 0 or other == 0: return 0.0
+    "Shrunk correlation of features i and j with these inverse deviations, in table m; 0 unless they were bought together twice."
+    if of_i == 0 or of_j == 0: return 0.0
     p = pair_place(i, j, d, slot)
-    if slot.size > 0 and slot[i] >= 0 and slot[j] >= 0 and pairs[slot[j] * d + i, 0] > pairs[p, 0]: p = slot[j] * d + i
+    if slot.size > 0 and slot[i] >= 0 and slot[j] >= 0 and pairs[slot[j] * d + i, m, 0] > pairs[p, m, 0]: p = slot[j] * d + i
     if p < 0: return 0.0
-    n = pairs[p, 0]
+    n = pairs[p, m, 0]
     if not n > 1.5 * weight: return 0.0
-    c = pairs[p, 1]
-    if centre: c -= pairs[p, 2] * pairs[p, 3] / n
-    return min(max(c / n / spread / other, -1.0), 1.0) * (n / (n + prior * weight))
+    c, share = pairs[p, m, 1], 1 / n
+    if centre: c -= pairs[p, m, 2] * pairs[p, m, 3] * share
+    return min(max(c * share * of_i * of_j, -1.0), 1.0) * (n / (n + prior * weight))
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #e3f4c0b0
 @kernel
@@ -161,28 +170,33 @@ def others(n: float, total: float, square: float, low: float, high: float, centr
 def settle(state: Moments, centre: bool) -> None:
     "Before the first choice of favourites: what labels taught is forgotten if one of them is far from the others."
     single, num = state.single, state.num[0]
-    num.settled, n = 1.0, num.rounds - 1
-    rest, spread, far = others(num.rounds, num.first_sum, num.first_square, num.low - num.y_ref, num.high - num.y_ref, centre)
+    num.settled = 1.0
+    rest, spread, far = others(num.rounds, num.first_sum, num.first_square, num.low - num.origin, num.high - num.origin, centre)
     if not far: return
-    middle = num.y_ref + rest
+    middle = num.origin + rest
     reach = max(2 * spread, min(abs(middle - num.low), abs(num.high - middle)))  # that of the extreme which is not far away
-    for i in range(single.shape[0]): single[i].label = single[i].cross = 0.0
-    for s in range(state.losses.size): state.losses[s] = 0.0
+    for m in range(state.label.size):
+        for i in range(single.shape[0]): single[i, m].label = single[i, m].cross = 0.0
+        label = state.label[m]
+        label.count *= 1 - 1 / num.rounds
+        label.sum, label.square = 0.0, label.count * spread * spread
+        if centre: label.ref = middle
     for a in range(state.arms.size): state.arms[a] = 0.0
-    num.count, num.y_sum, num.y_square = n * num.weight, 0.0, n * num.weight * spread * spread
-    if centre: num.y_ref = middle
-    num.low = num.late_low = middle - reach
-    num.high = num.late_high = middle + reach
+    num.low, num.high = middle - reach, middle + reach
 
 
 @kernel(apart=True)
 def settle_feature(state: Moments, i: int, centre: bool) -> None:
     "The same for the first values of a feature."
-    pairs, slot, owner, d, f = state.pairs, state.slot, state.owner, state.mark.size, state.single[i]
-    rest, spread, far = others(f.first, f.first_sum, f.first_square, f.low - f.ref, f.high - f.ref, centre)
+    pairs, slot, owner, d, f = state.pairs, state.slot, state.owner, state.mark.size, state.feature[i]
+    rest, spread, far = others(f.first, f.first_sum, f.first_square, f.low - f.origin, f.high - f.origin, centre)
     if not far: return
-    f.label, f.cross, f.sum, f.square = 0.0, 0.0, f.n * rest, f.n * (spread * spread + rest * rest)
-    f.low, f.high = f.ref + rest - 2 * spread, f.ref + rest + 2 * spread
+    middle = f.origin + rest
+    for m in range(state.label.size):
+        s = state.single[i, m]
+        at = middle - s.ref
+        s.label, s.cross, s.sum, s.square = 0.0, 0.0, s.n * at, s.n * (spread * spread + at * at)
+    f.low, f.high = middle - 2 * spread, middle + 2 * spread
     for j in range(d if slot.size == 0 else 0):
         if j != i: pairs[pair_place(i, j, d, slot)] = 0.0
     for r in range(owner.size):
@@ -191,110 +205,120 @@ def settle_feature(state: Moments, i: int, centre: bool) -> None:
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #e3b84d8c
 @kernel
-def add_pair(pairs: np.ndarray, p: int, w: float, x: float, z: float) -> None:
-    "Count another round in which a pair was bought."
-    pairs[p, 0] += w
-    pairs[p, 1] += w * (x * z)
-    pairs[p, 2] += w * x
-    pairs[p, 3] += w * z
+def add_pair(pairs: np.ndarray, p: int, m: int, w: float, x: float, z: float) -> None:
+    "Count another round in which a pair was bought, in table m."
+    pairs[p, m, 0] += w
+    pairs[p, m, 1] += w * (x * z)
+    pairs[p, m, 2] += w * x
+    pairs[p, m, 3] += w * z
 
 
 @kernel
-def cut_value(x: float, f: Any, w: float, centre: bool, far: float) -> tuple[float, float]:
+def cut_value(x: float, i: int, state: Moments, centre: bool, far: float) -> tuple[float, float]:
     "A value of a feature as it is learnt from, cut off if it is far from those before, and the side on which it is."
-    mean = f.ref + (f.sum / f.n if centre and f.n > 0 else 0.0)
-    squares = deviation(f.n, f.sum, f.square, centre) ** 2 * (f.n / w)
-    return cut_off(x, f.n / w, mean, squares, f.low, f.high, f.beyond, far)
+    f, s, w = state.feature[i], state.single[i, 0], state.label[0].weight
+    if not s.n > 0: return x, 0.0
+    mean = s.ref + (s.sum / s.n if centre else 0.0)
+    squares = deviation(s.n, s.sum, s.square, centre) ** 2 * (s.n / w)
+    return cut_off(x, s.n / w, mean, squares, f.low, f.high, f.beyond, far)
 
 
 @kernel
-def learn_moments(v: float, n: int, state: Moments, centre: bool) -> None:
-    "Add the n bought values to the sums; v: label about its reference."
-    pairs, slot, single, S, values = state.pairs, state.slot, state.single, state.S, state.values
-    w, d = state.num[0].weight, state.mark.size
+def learn_moments(y: float, n: int, state: Moments, centre: bool) -> None:
+    "Add the n bought values, and their products with each other and the label, to the sums of all tables."
+    pairs, slot, single, S, values, label = state.pairs, state.slot, state.single, state.S, state.values, state.label
+    d = state.mark.size
     for a in range(n):
-        f = single[S[a]]
-        if f.n == 0:
-            f.low = f.high = values[a]
-            if centre: f.ref = values[a]
-        x, f.beyond = cut_value(values[a], f, w, centre, FAR_VALUE)
-        f.low, f.high = min(f.low, x), max(f.high, x)
-        x -= f.ref
-        values[a] = x
-        f.n += w
-        f.sum += w * x
-        f.square += w * x * x
-        f.label += w * v
-        f.cross += w * x * v
+        f, x = state.feature[S[a]], values[a]
+        if f.first == 0:
+            f.low = f.high = f.origin = x
+            for m in range(label.size if centre else 0): single[S[a], m].ref = x
+        x, f.beyond = cut_value(x, S[a], state, centre, FAR_VALUE)
+        values[a], f.low, f.high = x, min(f.low, x), max(f.high, x)
+        for m in range(label.size):
+            s, w, v = single[S[a], m], label[m].weight, y - label[m].ref
+            x = values[a] - s.ref
+            s.n += w
+            s.sum += w * x
+            s.square += w * x * x
+            s.label += w * v
+            s.cross += w * x * v
     for a in range(n):
         for b in range(a):
-            i, j, x, z = S[a], S[b], values[a], values[b]
-            if slot.size == 0:
-                if i > j: add_pair(pairs, i * (i - 1) // 2 + j, w, x, z)
-                else: add_pair(pairs, j * (j - 1) // 2 + i, w, z, x)
-            else:
-                if slot[i] >= 0: add_pair(pairs, slot[i] * d + j, w, x, z)
-                if slot[j] >= 0: add_pair(pairs, slot[j] * d + i, w, z, x)
+            i, j = S[a], S[b]
+            for m in range(label.size):
+                w, x, z = label[m].weight, values[a] - single[i, m].ref, values[b] - single[j, m].ref
+                if slot.size == 0:
+                    if i > j: add_pair(pairs, i * (i - 1) // 2 + j, m, w, x, z)
+                    else: add_pair(pairs, j * (j - 1) // 2 + i, m, w, z, x)
+                else:
+                    if slot[i] >= 0: add_pair(pairs, slot[i] * d + j, m, w, x, z)
+                    if slot[j] >= 0: add_pair(pairs, slot[j] * d + i, m, w, z, x)
     for a in range(n):
-        f = single[S[a]]
+        f = state.feature[S[a]]
         if f.first < FIRST:
-            f.first, f.first_sum, f.first_square = f.first + 1, f.first_sum + values[a], f.first_square + values[a] * values[a]
-            if f.first == FIRST and f.n < (FIRST + 1) * w: settle_feature(state, S[a], centre)
+            x = values[a] - f.origin
+            f.first, f.first_sum, f.first_square = f.first + 1, f.first_sum + x, f.first_square + x * x
+            if f.first == FIRST: settle_feature(state, S[a], centre)
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #55a6fa58
 @kernel
-def correlations(S: np.ndarray, m: int, plan: Plan, state: Moments) -> float:
-    "Fill R (below the diagonal), c, ridge and spread for the first m features of S; returns the deviation of the label."
-    pairs, slot, single, mark, num = state.pairs, state.slot, state.single, state.mark, state.num[0]
-    R, c, ridge, spread, centre, prior = plan.R, plan.c, plan.ridge, plan.spread, plan.centre, plan.prior
-    d, weight, of_label = mark.size, num.weight, label_deviation(num, centre)
-    for a in range(m):
-        f = single[S[a]]
-        spread[a] = deviation(f.n, f.sum, f.square, centre)
-        c[a] = label_correlation(f, spread[a], of_label, centre)
+def correlations(S: np.ndarray, n: int, m: int, plan: Plan, state: Moments) -> float:
+    "Fill the first rows of R, ridge and scale for the first n features of S from table m; returns the deviation of the label."
+    pairs, slot, single, d = state.pairs, state.slot, state.single, state.mark.size
+    R, ridge, scale, centre, prior = plan.R, plan.ridge, plan.scale, plan.centre, plan.prior
+    weight, of_label = state.label[m].weight, label_deviation(state.label[m], centre)
+    for a in range(n):
+        f = single[S[a], m]
+        scale[a] = inverse(deviation(f.n, f.sum, f.square, centre))
+        R[n, a] = label_correlation(f, scale[a], inverse(of_label), centre)
         ridge[a] = math.sqrt(weight / f.n) if f.n > 0 else 1.0
-        for b in range(a): R[a, b] = pair_correlation(pairs, slot, S[a], S[b], d, spread[a], spread[b], centre, weight, prior)
+        for b in range(a): R[a, b] = pair_correlation(pairs, slot, S[a], S[b], m, d, scale[a], scale[b], centre, weight, prior)
     return of_label
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #6f74d77b
 @kernel
-def ridge_product(plan: Plan, m: int, scale: float) -> float:
-    "z'(R + I + scale ridge)^-1 c by one Cholesky factor with c and z as further rows; NaN if it does not exist."
-    R, L, z, c, ridge = plan.R, plan.L, plan.z, plan.c, plan.ridge
-    for a in range(m + 2):
-        for b in range(min(a, m - 1) + 1):
-            if a < m: v = R[a, b] if b < a else 1.0 + scale * ridge[a]
-            elif a == m: v = c[b]
-            else: v = z[b]
-            for e in range(b): v -= L[a, e] * L[b, e]
-            if a == b:
-                if not v > 1e-6 * (1.0 + scale * ridge[a]): return math.nan
-                L[a, a] = 1 / math.sqrt(v)
-            else: L[a, b] = v * L[b, b]
+def ridge_product(plan: Plan, n: int, ridge: float) -> float:
+    """z'(R + I + ridge D)^-1 c, with z and c the last two rows of R and D the ridges of the features; NaN if the inverse is not positive.
+
+    By the factors L D L' of the matrix, in which c and z are further rows; that of z holds what is not yet divided."""
+    R, L, z = plan.R, plan.L, plan.L[n + 1]
+    for a in range(n + 2):
+        for b in range(min(a, n)):
+            v = R[a, b]
+            for e in range(b): v -= z[e] * L[b, e]
+            z[b] = v
+        if a > n: break
+        for e in range(min(a, n)): L[a, e] = z[e] * L[e, e]
+        if a == n: continue
+        most = 1.0 + ridge * plan.ridge[a]
+        v = most
+        for e in range(a): v -= z[e] * L[a, e]
+        if not v > 1e-6 * most: return math.nan
+        L[a, a] = 1 / v
     total = 0.0
-    for e in range(m): total += L[m, e] * L[m + 1, e]
+    for e in range(n): total += L[n, e] * z[e]
     return total
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #42c7debc
 @kernel(apart=True)
-def weigh_afresh(state: Moments) -> None:
-    "Divide all sums by the weight of a round, which becomes 1."
-    pairs, single, num = state.pairs, state.single, state.num[0]
-    w = num.weight
+def weigh_afresh(state: Moments, m: int) -> None:
+    "Divide all sums of table m by the weight of a round, which becomes 1."
+    pairs, single, label = state.pairs, state.single, state.label[m]
+    w = label.weight
     for p in range(pairs.shape[0]):
-        for e in range(4): pairs[p, e] /= w
+        for e in range(4): pairs[p, m, e] /= w
     for i in range(single.shape[0]):
-        f = single[i]
+        f = single[i, m]
         f.n, f.sum, f.square, f.label, f.cross = f.n / w, f.sum / w, f.square / w, f.label / w, f.cross / w
-    num.count, num.y_sum, num.y_square = num.count / w, num.y_sum / w, num.y_square / w
-    num.weight = 1.0
+    label.count, label.sum, label.square, label.weight = label.count / w, label.sum / w, label.square / w, 1.0
 
 
 @kernel(apart=True)
-def move_feature(state: Moments, i: int, s: float) -> None:
-    "Sums of feature i about a reference that is larger by s."
+def move_feature(state: Moments, i: int, m: int, s: float) -> None:
+    "Sums of feature i in table m about a reference that is larger by s."
     pairs, slot, owner, single, mark = state.pairs, state.slot, state.owner, state.single, state.mark
-    d, f = mark.size, single[i]
+    d, f = mark.size, single[i, m]
     f.ref += s
     f.square = max(f.square + s * (s * f.n - 2 * f.sum), 0.0)
     f.sum -= s * f.n
@@ -302,16 +326,16 @@ def move_feature(state: Moments, i: int, s: float) -> None:
     for j in range(d if slot.size == 0 else 0):
         if j == i: continue
         p, mine, other = (i * (i - 1) // 2 + j, 2, 3) if j < i else (j * (j - 1) // 2 + i, 3, 2)
-        pairs[p, 1] -= s * pairs[p, other]
-        pairs[p, mine] -= s * pairs[p, 0]
+        pairs[p, m, 1] -= s * pairs[p, m, other]
+        pairs[p, m, mine] -= s * pairs[p, m, 0]
     for r in range(owner.size):
         if owner[r] == i:
             for p in range(r * d, r * d + d):
-                pairs[p, 1] -= s * pairs[p, 3]
-                pairs[p, 2] -= s * pairs[p, 0]
+                pairs[p, m, 1] -= s * pairs[p, m, 3]
+                pairs[p, m, 2] -= s * pairs[p, m, 0]
         else:
-            pairs[r * d + i, 1] -= s * pairs[r * d + i, 2]
-            pairs[r * d + i, 3] -= s * pairs[r * d + i, 0]
+            pairs[r * d + i, m, 1] -= s * pairs[r * d + i, m, 2]
+            pairs[r * d + i, m, 3] -= s * pairs[r * d + i, m, 0]
 
 
 @kernel
@@ -323,19 +347,19 @@ def way_to_mean(n: float, total: float, square: float, reference: float) -> floa
 
 
 @kernel(apart=True)
-def follow(state: Moments) -> None:
-    "Move references that have been left behind to the means of what is remembered."
-    single, num = state.single, state.num[0]
-    s = way_to_mean(num.count, num.y_sum, num.y_square, num.y_ref)
+def follow(state: Moments, m: int) -> None:
+    "Move references of table m that have been left behind to the means of what it remembers."
+    single, label = state.single, state.label[m]
+    s = way_to_mean(label.count, label.sum, label.square, label.ref)
     if s != 0:
-        num.y_ref += s
-        num.y_square = max(num.y_square + s * (s * num.count - 2 * num.y_sum), 0.0)
-        num.y_sum -= s * num.count
+        label.ref += s
+        label.square = max(label.square + s * (s * label.count - 2 * label.sum), 0.0)
+        label.sum -= s * label.count
         for i in range(single.shape[0]):
-            f = single[i]
+            f = single[i, m]
             f.cross -= s * f.sum
             f.label -= s * f.n
     for i in range(single.shape[0]):
-        f = single[i]
+        f = single[i, m]
         s = way_to_mean(f.n, f.sum, f.square, f.ref)
-        if s != 0: move_feature(state, i, s)
+        if s != 0: move_feature(state, i, m, s)

@@ -4,32 +4,31 @@
 """The ledger of own/moments/02_experts: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ....own.moments.experts import aggregate, bound_aggregation, learn_label, mixed_loss, mixed_prediction
+from ....own.moments.experts import aggregate, bound_aggregation, judge, mixed_loss, mixed_prediction
 
 # %% auto #0
 __all__ = []
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #d0395ecc
-import functools
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 
+from ....core.base.checks import LARGEST
 from ...claims import Case, Evidence, agrees, claim
 from ....own.moments.learner import PairwiseLeastSquares, textbook_pairwise
-from ....own.moments.sums import SCALES
-from ....own.parameter_free import bound_bet
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #7911a825
-OPTIONS = [{}, {"forget": 0.95}, {"centre": False}, {"prior": 2.0}, {"scales": [1.0, 10.0]}]
+OPTIONS = [{}, {"memories": [20]}, {"memories": [None]}, {"centre": False}, {"prior": 2.0}, {"scales": [1.0, 10.0]}]
 
 
 @claim("own", "Compiled rounds and the definitions", id="Y7", tier="certificate", proof="eq-predict", cases=OPTIONS,
        tex=r"\hat y_t\text{ of the compiled learner}=\hat y_t\text{ by the definitions}",
        controls={"correlations shrunk more": {"prior": 21.0},
-                 "another grid of ridges": {"scales": [0.3, 3.0, 30.0]},
-                 "a shorter memory": {"forget": 0.94}})
+                 "another grid of ridges": {"scales": [0.3, 3.0, 30.0, 300.0]},
+                 "a shorter memory": {"memories": [None, 1000, 80]}})
 def compiled_is_textbook(case: Case, **other: Any) -> Evidence:
     "Largest distance over 250 rounds, 5 of 9 features bought, relative to the range of the labels; case: options of the learner."
     rng = np.random.default_rng(3)
@@ -53,80 +52,51 @@ def mixed_loss_is_attained(case: Case, rate: float = 1.0, low: float = 0.0) -> E
     return Evidence.worst((pair for pair in sides if pair[1] > 1e-6), tol=1e-12)
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #8f3cedf8
-def run_experts(rounds: list, N: int, opening: tuple) -> tuple[float, float]:
-    "Loss of the compiled aggregation above that of the best expert, and half the range; rounds: a function of the state, and the label's."
-    state = PairwiseLeastSquares(2, 2, scales=np.arange(1, N))._state
-    guess, num, mine, theirs = state.guess, state.num[0], 0.0, np.zeros(N)
-    for y in opening:
-        guess[:] = (num["low"] + num["high"]) / 2
-        mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
-        learn_label(y, state, True, 1.0)
-    for side, reach, jump in rounds:  # the first expert is the best one, by a part of the range; the label may jump beyond it
-        middle, Y = (num["low"] + num["high"]) / 2, (num["high"] - num["low"]) / 2
-        guess[:] = middle
-        guess[0] += side * reach * Y
-        y = middle + side * Y * (1 + jump)
-        mine, theirs = mine + (aggregate(state) - y) ** 2, theirs + (guess - y) ** 2
-        learn_label(y, state, True, 1.0)
-    return mine - float(theirs.min()), (num["high"] - num["low"]) / 2
-
-
-@claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="thm-aggregation",
+@claim("own", "Aggregation, range known", id="Y5", tier="certificate", proof="cor-mix",
        cases=[(N, Y) for N in (2, 5, 30) for Y in (1.0, 40.0)],
-       tex=r"\sum_t(\hat y_t-y_t)^2-\min_s\sum_t(f_{t,s}-y_t)^2\le2Y^2\ln N", controls={"one per cent less": 0.99})
+       tex=r"\sum_t(\hat y_t-y_t)^2-\min_sL_{T,s}\le2Y^2\ln N", controls={"one per cent less": 0.99})
 def regret_of_aggregation(case: Case) -> Evidence:
-    "Regret of the compiled aggregation, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
-    N, Y = case.value
-    rounds = [(1 if t % 2 else -1, 0.05, 0.0) for t in range(800)]
-    regret, end = run_experts(rounds, N, (-Y, Y))
-    return Evidence(regret, "<=", bound_aggregation(N, end, True), tol=1e-9)
+    "Regret of the mixture, and the bound: one expert is right by a twentieth of the range, 800 times; case (N, Y)."
+    (N, Y), mine = case.value, 0.0
+    losses = np.zeros(N)
+    for t in range(800):
+        y, f = (Y if t % 2 else -Y), np.zeros(N)
+        f[0] = 0.05 * y
+        mine, losses = mine + (mixed_prediction(f, losses, -Y, Y) - y) ** 2, losses + (f - y) ** 2
+    return Evidence(mine - losses.min(), "<=", 2 * Y**2 * math.log(N), tol=1e-9)
 
 # %% ../../../../nbs/own/moments/02_experts.ipynb #0180c390
-@claim("own", "Aggregation, range not known", id="Y6", tier="search", proof="thm-aggregation", cases=[5, 20],
-       tex=r"\text{regret}\le2Y^2(\ln N+2)", controls={"as if the range were known": {"known": True}})
-def regret_of_a_growing_range(case: Case, known: bool = False) -> Evidence:
-    "The largest regret, relative to the bound, over random jumps of the label beyond what was seen; case: N."
-    found = []
-    for _ in range(60):
-        jumps, sides = case.rng.uniform(0.3, 1.5, case.rng.integers(3, 8)), case.rng.choice([-1, 1], 8)
-        rounds = [(int(sides[t % 8]), 1.0 if t < len(jumps) else 0.1, float(jumps[t]) if t < len(jumps) else 0.0) for t in range(250)]
-        regret, Y = run_experts(rounds, case.value, (-1.0, 1.0))
-        found.append((regret, bound_aggregation(case.value, Y, known)))
-    return Evidence.worst(found, tol=1e-9)
+def run_experts(y: np.ndarray, right: np.ndarray, edge: float, N: int) -> tuple[float, list[float]]:
+    """Regret of the compiled aggregation to the experts `right` (T,), and the largest residual of each block and the one before it.
 
-# %% ../../../../nbs/own/moments/02_experts.ipynb #3f4ae084
-@functools.lru_cache(9)
-def hostile_run(kind: str, adaptive: bool, turn: bool, T: int = 4000) -> tuple[float, float, float]:
-    """Loss of the learner, loss of fixed weights on the masked examples, and the price of these weights and of the other experts.
-    Two of four correlated features are bought; the label is what the weights say, and 4 more or less, away from the prediction."""
-    lr = PairwiseLeastSquares(4, 2, top=0, explore=1.0, adaptive=adaptive, seed=1)
-    rng, u, mine, theirs = np.random.default_rng(7), np.array([1.0, -1.0, 1.0, -1.0, 0.05]), 0.0, 0.0
-    for t in range(T):
-        x = rng.standard_normal() + 0.4 * rng.standard_normal(4)
-        if kind == "growing": x *= 1 + t / T / 3
-        if kind == "turning": x = x * (1 if t // 1000 % 2 else -1) + (t > T // 2)
-        S, num = lr.query(), lr.num[0]
-        f = lr.single[S]
-        masked = np.where(f["n"] > 0, x[S] - f["ref"] - f["sum"] / np.maximum(f["n"], 1), 0.0)
-        q = num["y_ref"] + num["y_sum"] / max(num["count"], 1) + u[4] + (-1 if turn and t > T // 2 else 1) * float(u[S] @ masked)
-        p = lr.predict(x[S])
-        y = q + (4.0 if q >= p else -4.0)
-        told = min(max(y, num["low"]), num["high"])
-        if t > 0: mine, theirs = mine + (p - told) ** 2, theirs + (q - told) ** 2
-        lr.update(y)
-    price = (num["high"] - num["low"]) ** 2 / 2 * math.log(len(SCALES) + 2)
-    for w, b in zip(u, lr.bets, strict=False):
-        price += bound_bet(w, b["hint"], b["squares"] * b["hint"] ** 2, int(b["doublings"]), b["purse"])
-    return mine, theirs, price
+    In round t expert right[t] predicts edge y[t], the others 0."""
+    state = PairwiseLeastSquares(2, 2, scales=np.arange(1, N), memories=[None])._state
+    num, regret, largest = state.num[0], 0.0, [0.0]
+    num["low"], num["high"] = -LARGEST, LARGEST
+    for t in range(1, len(y)):
+        state.guess[:] = 0.0
+        state.guess[right[t]] = edge * y[t]
+        num["rounds"] = t
+        p = aggregate(state)
+        cut = min(max(edge * y[t], num["middle"] - num["reach"]), num["middle"] + num["reach"]) if num["reach"] > 0 else edge * y[t]
+        regret += (p - y[t]) ** 2 - (cut - y[t]) ** 2
+        if t & (t - 1) == 0: largest.append(0.0)
+        largest[-1] = max(largest[-1], abs(float(y[t] - num["middle"])))
+        judge(y[t], 0.5, state)
+    return regret, [max(pair) for pair in itertools.pairwise(largest)]
 
 
-@claim("own", "Fixed weights on every sequence", id="Y14", tier="certificate", proof="prp-bets", cases=["steady", "growing", "turning"],
-       tex=r"\sum_t(\hat y_t-y'_t)^2\le\sum_t(q_t-y'_t)^2+\sum_iB_i(u_i)+2Y^2\ln N",
-       controls={"the expert that bets is left out": {"adaptive": False, "T": 16_000},
-                 "weights that change their signs half-way": {"turn": True},
-                 "weights and experts without a price": {"free": True}})
-def regret_against_an_adversary(case: Case, adaptive: bool = True, turn: bool = False, free: bool = False, T: int = 4000) -> Evidence:
-    "Loss of the learner's own run of T rounds against an adversary, and the bound; case: sizes that stay, that grow, signs that change."
-    mine, theirs, price = hostile_run(case.value, True, turn, T)
-    if not adaptive: mine, theirs, _ = hostile_run(case.value, False, turn, T)
-    return Evidence(mine, "<=", theirs + (0.0 if free else price), tol=1e-9)
+@claim("own", "Aggregation in the range of residuals", id="Y6", tier="search", proof="thm-aggregation",
+       cases=[(N, every, last) for N in (4, 20) for every in (10**9, 40, 15) for last in (1.0, 0.01)],
+       tex=r"\text{regret}\le\sum_bD_b^2\bigl(\tfrac{32}3\ln(2NT)+8K_b\ln(NT)+9\bigr)",
+       controls={"changes for nothing": {"free": True}, "the residuals of the last block for all": {"late": True}})
+def regret_to_changing_experts(case: Case, free: bool = False, late: bool = False) -> Evidence:
+    "Regret and bound; case: experts, rounds after which another is right, size of the labels at the end, which falls from 1."
+    (N, every, last), T = case.value, 4096
+    y = case.rng.choice([-1.0, 1.0], T) * last ** (np.arange(T) / T)
+    right = case.rng.integers(N, size=T // min(every, T) + 1)[np.arange(T) // every]
+    regret, D = run_experts(y, right, 1.0, N)
+    turns = np.flatnonzero(np.diff(right)) + 1  # in the place of t, which counts labels before
+    K = [int(((turns > 2**b) & (turns < 2 ** (b + 1))).sum()) for b in range(12)]
+    bound = bound_aggregation(N, T, [D[-1]] * 12 if late else D, 0 if free else K)
+    return Evidence(regret, "<=", bound, tol=1e-9)

@@ -21,7 +21,7 @@ from ....papers.kale2017.greedy import OnlineGreedyOSLR
 
 # %% ../../../../nbs/own/moments/04_learner.ipynb #bd5c442b
 @claim("own", "Favourites are those of forward selection", id="Y8", tier="exact", proof="alg-pairwise",
-       cases=[{}, {"forget": 0.98}, {"centre": False}, {"prior": 5.0}], tex=r"\text{favourites}=\text{forward selection on the moments}",
+       cases=[{}, {"memories": [50]}, {"centre": False}, {"prior": 5.0}], tex=r"\text{favourites}=\text{forward selection on the moments}",
        controls={"correlations not shrunk": {"shrunk": False}, "no ridge": {"ridge": False}})
 def favourites_are_forward(case: Case, shrunk: bool = True, ridge: bool = True) -> Evidence:
     "Places at which the list agrees with that of the plain function on the same moments, of 8; case: options of the learner."

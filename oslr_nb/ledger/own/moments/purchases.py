@@ -45,7 +45,7 @@ def pairs_are_bought(case: Case, extra_features: int = 0) -> Evidence:
         lr = PairwiseLeastSquares(d, budget, top=top, explore=1.0, seed=rng)
         simulate(lr, X, X[:, 0] * 0 + X[:, :top].sum(axis=1))
         pair = (d - 1) * (d - 2) // 2 + d - 2  # the last two features, which say nothing
-        counts.append(lr.pairs[pair, 0])
+        counts.append(lr.pairs[pair, 0, 0])
     return Evidence(float(pair_minimum(d, budget + extra_features, top)) * T, "<=", mean_limit(counts, 1e-7))
 
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #57cf630d

@@ -54,7 +54,7 @@ def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evid
     X, y = rng.integers(-4, 9, (40, 4)).astype(float), rng.integers(-3, 4, 40).astype(float)
     play(lr := PairwiseLeastSquares(4, 3, seed=1), env := Environment(X, y, 3))
     sets = [set(S.tolist()) for _, S, _ in env.ledger]
-    n, product, first, second = (Fraction(v) for v in lr.pairs[i * (i - 1) // 2 + j])
+    n, product, first, second = (Fraction(v) for v in lr.pairs[i * (i - 1) // 2 + j, 0])
     both = [t for t in range(40) if {i, j} <= sets[t]]
     rounds = {e: [t for t in range(40) if e in sets[t]] if overall else both for e in (i, j)}
     mean = lambda e: Fraction(sum(X[t, e] for t in rounds[e])) / len(rounds[e])
@@ -83,7 +83,7 @@ def centred_mean(case: Case, bias_order: int = 1) -> Evidence:
 def memory_of_forgetting(case: Case) -> Evidence:
     "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
     gamma, n = case.value
-    lr = PairwiseLeastSquares(3, 3, forget=gamma, seed=0)
+    lr = PairwiseLeastSquares(3, 3, memories=[1 / (1 - gamma) if gamma < 1 else None], seed=0)
     X = np.random.default_rng(1).standard_normal((n, 3))
     simulate(lr, X, X[:, 0])
     return Evidence(float(lr.purchases_[1]), "==", ((1 - gamma**n) / (1 - gamma) if gamma < 1 else n), tol=1e-9)
