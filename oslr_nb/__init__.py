@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from oslr_nb.practice import report as report, scaling as scaling, service as service, tables as tables, warm as warm
     from oslr_nb.ledger import claims as claims, problems as problems
     from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
-    from oslr_nb.results import experiments as experiments
+    from oslr_nb.results import experiments as experiments, rivals as rivals
 
 # %% ../nbs/package.ipynb #47e27c33
 def submodule(storey: str, name: str) -> Any:
