@@ -192,7 +192,7 @@ def test_late_labels_are_learnt_in_their_order(learner, budget, tmp_path):
             S, explored = open_.pop(name)
             lr.learn(S, X[name, S], Y[name], explored=explored)
     service.learner.skip()
-    names = {"auto": ("pairs", "single", "losses", "arms"), "own.CoinBetting": ("w", "bets", "buf"), "ito2017.RDA2": ("h", "H", "mean"),
+    names = {"auto": ("pairs", "single", "shares", "arms"), "own.CoinBetting": ("w", "bets", "buf"), "ito2017.RDA2": ("h", "H", "mean"),
              "ito2017.RDA3": ("h", "H", "mean")}.get(learner, ("h", "buf"))
     for name in names: assert np.array_equal(getattr(lr, name), getattr(service.learner, name)), name
 
