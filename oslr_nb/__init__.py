@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from oslr_nb.core.mathematics import sparse as sparse, trees as trees
     from oslr_nb.core.base import backends as backends, checks as checks, compiled as compiled, frames as frames, kernels as kernels
     from oslr_nb.core.base import parameters as parameters, storage as storage
-    from oslr_nb.own import adaptive as adaptive, choice as choice, moment_theory as moment_theory, moments as moments
-    from oslr_nb.own import parameter_free as parameter_free
+    from oslr_nb.own import adaptive as adaptive, choice as choice, default_theory as default_theory, moment_theory as moment_theory
+    from oslr_nb.own import moments as moments, parameter_free as parameter_free
     from oslr_nb.practice import adapters as adapters, blocks as blocks, columns as columns, data as data, reading as reading
     from oslr_nb.practice import report as report, scaling as scaling, service as service, tables as tables, warm as warm
     from oslr_nb.ledger import claims as claims, problems as problems

@@ -11,6 +11,7 @@ __doc__ = """Learners and theorems of our own: steps without a knob, and second 
 from .adaptive import *
 from .parameter_free import *
 from .moment_theory import *
+from .default_theory import *
 from .moments.sums import *
 from .moments.experts import *
 from .moments.purchases import *
