@@ -218,6 +218,7 @@ OTHERWISE = {
     **{f"own.{name}": {"bought": np.ones((T, D), bool), "pair": np.ones((D, D))} for name in ("bought_moments", "moment_rule")},
     "own.bound_forward_selection": {"steps": 3, "least": 0.5, "most": 1.0},
     "own.auto": {"k": None, "costs": None},
+    "own.bound_default": {"q": 0.5, "used": 3, "square": 0.5, "norm": 1.0},
     "own.substitution": {"p": [0.5, 0.5], "z": [0.1, -0.1]},
     "own.aggregate": {"P": np.full((T, 3), 0.1)},
     **{f"designs.{name}": {"q": (0.5, 0.5)} for name in ("check_weights", "normalise")},

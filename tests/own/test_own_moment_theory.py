@@ -9,6 +9,7 @@ from conftest import refusals
 
 import oslr_nb.own.moment_theory as page
 from oslr_nb.ledger.own import moment_theory as page_ledger
+from oslr_nb.own.default_theory import bound_default
 
 RNG = np.random.default_rng(8)
 
@@ -128,6 +129,22 @@ def test_regret_bounds_are_sums(k, B, phi):
     assert 1 + sum(first) <= page.bound_moment_regret(2001, d, q, B, k) <= 1.6 * (1 + sum(first))
     both = sum(page.bound_fast_excess(int(m), d, q, B, k, phi) for m in n[::1])
     assert 1 + both <= page.bound_fast_regret(T, d, q, B, k, phi) <= 1.5 * (1 + both)
+
+
+@pytest.mark.parametrize(("held", "C"), [(False, 9.5), (True, 3.25)])
+def test_the_bound_of_greedy_favourites_is_a_sum(held, C):
+    "Of what its proof says of single rounds, with choices at the times of the rule; the closed form is not far above."
+    d, q, T, tau, total = 20, 0.5, 200_000, 1, 0.0
+    N = d * (d + 3) / 2
+    L = math.log(N * T) + 0.5
+    while tau <= T:
+        m, s = min(math.ceil(tau / 10), T + 1 - tau), tau - 1
+        if q * s < max(8 / 3 * L, 32 * math.log(N)): total += 2 * m
+        else: total += m * (C * math.sqrt(8 * L / (3 * q * s)) + 2 * N * math.exp(-q * s / 32))
+        tau += m
+    assert total + 4 * math.sqrt(T) <= bound_default(T, d, q, 3, 1, 0.25, 0.25, held) <= 1.2 * (total + 4 * math.sqrt(T))
+    more = bound_default(T, d, q, 3, 1, 0.25, 0.25, held, 0.1, 7) - bound_default(T, d, q, 3, 1, 0.25, 0.25, held)
+    assert more == pytest.approx(0.1 * T + 2 * math.log(7))
 
 
 @pytest.mark.parametrize("rule", ["vovk", "mean"])
