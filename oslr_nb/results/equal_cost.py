@@ -456,34 +456,6 @@ GROUPS = {
 }  # by protocol: learners of papers, ours
 OTHER = ("isotropic", "correlated", "digits 3v5", "diabetes", "factors", "levels", "digits 4v9", "breast cancer")  # streams of the last two
 
-# %% ../../nbs/results/equal_cost.ipynb #a1b00002
-def imputing(thompson: bool, s: Stream, budget: int, seed: int) -> np.ndarray:
-    "Losses (T,) of recursive ridge regression on standardised features, zero for what was not bought."
-    rng, (T, d) = generator(seed), s.X.shape
-    n, middle, squares, P, w = np.zeros(d), np.zeros(d), np.zeros(d), np.eye(d), np.zeros(d)
-    level, error, out = 0.0, 0.0, np.zeros(T)
-    for t in range(T):
-        w_drawn = w + 0.3 * math.sqrt(error / max(t, 1)) * np.sqrt(np.diag(P)) * rng.standard_normal(d) if thompson else w
-        S = np.lexsort((rng.random(d), -np.abs(w_drawn)))[: budget if thompson else math.ceil(0.7 * budget)]
-        if not thompson: S = np.r_[S, rng.choice(np.setdiff1d(np.arange(d), S), budget - len(S), replace=False)]
-        x, y = s.X[t, S], s.y[t]
-        n[S] += 1
-        change = x - middle[S]
-        middle[S] += change / n[S]
-        squares[S] += change * (x - middle[S])
-        z = (x - middle[S]) / np.where(squares[S] > 0, np.sqrt(squares[S] / n[S]), 1)
-        rest = y - level - w[S] @ z
-        out[t] = rest**2
-        gain = P[:, S] @ z
-        scale = 1 / (1 + z @ gain[S])
-        w += scale * rest * gain
-        P -= np.outer(scale * gain, gain)
-        level, error = level + (y - level) / (t + 1), error + rest**2
-    return out
-
-
-RIVALS = {"Thompson": partial(imputing, True), "0.7 + random": partial(imputing, False)}
-
 # %% ../../nbs/results/equal_cost.ipynb #2ae773aa
 CANDIDATES = 32  # of every search; more only where the optimum was still at an edge
 
@@ -594,10 +566,7 @@ def own_comparison(protocol: str, name: str, draws: int) -> dict[str, Any]:
     with np.errstate(all="ignore"):
         papers, ours = group(protocol, name)
         out = {"facts": facts(name, draws), "papers": {n: tuned(name, m, draws) for n, m in papers.items()}}
-        out["own"] = {n: judged(name, m, draws) for n, m in ours.items()}
-        if protocol != "OSLR": return out
-        rival = lambda play: rounded(play(drawn(name, i)[0], STREAMS[name].budget, i).mean() for i in range(draws))
-        return out | {"rivals": {label: {"loss": rival(play)} for label, play in RIVALS.items()}}
+        return out | {"own": {n: judged(name, m, draws) for n, m in ours.items()}}
 
 
 @experiment

@@ -8,11 +8,20 @@ Learners of thirty lines and a pilot of whole rows, on the streams of the compar
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..practice.data import Stream
-from .equal_cost import Setting, bundled, isotropic, labelled, sparse_weights
+from ..core.base.checks import need
+from ..core.base.kernels import kernel
+from ..core.game.driver import simulate
+from ..own.choice import auto
+from ..practice.data import Stream, markdown
+from .equal_cost import JUDGED, STREAMS, Setting, at_hand, bundled, generator, isotropic, labelled, sparse_weights
+from .experiments import Cell, experiment, section, short, store
 
 # %% auto #0
 __all__ = ['FRESH']
@@ -147,3 +156,249 @@ FRESH = {
     "iris, products": Setting(iris_products, 14, 4, 2, T=3000, held=True),
     "digits by writer": Setting(digits_by_writer, 64, 12, 6, T=1797, held=True, fails="i.i.d."),
 }  # named, with sizes and budgets, before anything was run on them
+
+# %% ../../nbs/results/rivals.ipynb #f0af29ec
+@kernel
+def scaled(S: np.ndarray, x: np.ndarray, n: np.ndarray, middle: np.ndarray, squares: np.ndarray, z: np.ndarray) -> None:
+    "Count the features S of a row, and standardise them by all of their values so far."
+    for a, i in enumerate(S):
+        n[i] += 1
+        change = x[i] - middle[i]
+        middle[i] += change / n[i]
+        squares[i] += change * (x[i] - middle[i])
+        z[a] = (x[i] - middle[i]) / (np.sqrt(squares[i] / n[i]) if squares[i] > 0 else 1.0)
+
+
+@kernel(allocates=True, apart=True)
+def play_imputing(X: np.ndarray, y: np.ndarray, budget: int, thompson: bool, rng: np.random.Generator) -> np.ndarray:
+    "Recursive ridge regression on all features, zero for what was not bought."
+    T, d = X.shape
+    n, middle, squares, z, gain, w, out = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(T)
+    P = np.eye(d)
+    level, error, low, high = 0.0, 0.0, 0.0, 0.0
+    for t in range(T):
+        drawn, spread = np.zeros(d), 0.3 * np.sqrt(error / max(t, 1)) if thompson else 0.0
+        for i in range(d): drawn[i] = -abs(w[i] + spread * np.sqrt(P[i, i]) * rng.standard_normal()) - 1e-12 * rng.random()
+        S = np.argsort(drawn)
+        for a in range(budget if thompson else int(np.ceil(0.7 * budget)), budget):
+            b = a + int(rng.random() * (d - a))
+            S[a], S[b] = S[b], S[a]
+        S = S[:budget]
+        scaled(S, X[t], n, middle, squares, z)
+        guess, scale = level, 1.0
+        gain[:] = 0.0
+        for a, i in enumerate(S):
+            guess += w[i] * z[a]
+            for j in range(d): gain[j] += z[a] * P[i, j]
+        for a, i in enumerate(S): scale += z[a] * gain[i]
+        out[t], rest = (y[t] - min(max(guess, low), high)) ** 2, y[t] - guess
+        for i in range(d):
+            w[i] += rest * gain[i] / scale
+            for j in range(d): P[i, j] -= gain[i] * gain[j] / scale
+        level, error = level + (y[t] - level) / (t + 1), error + rest**2
+        low, high = min(low, y[t]) if t else y[t], max(high, y[t]) if t else y[t]
+    return out
+
+
+def imputing(thompson: bool, s: Stream, budget: int, draw: int) -> np.ndarray:
+    "Losses of Thompson, or of 0.7 + random."
+    return play_imputing(s.X, s.y, budget, thompson, generator(draw))
+
+# %% ../../nbs/results/rivals.ipynb #5572b70b
+@kernel(allocates=True)
+def step(P: np.ndarray, w: np.ndarray, z: np.ndarray, rest: float, keep: float, m: int) -> None:
+    "One step of recursive least squares on the first m places; keep: 1, or less to forget."
+    gain, scale = np.zeros(m), keep
+    for a in range(m):
+        for b in range(m): gain[a] += P[a, b] * z[b]
+        scale += z[a] * gain[a]
+    for a in range(m):
+        w[a] += rest * gain[a] / scale
+        for b in range(m): P[a, b] = (P[a, b] - gain[a] * gain[b] / scale) / keep
+
+
+@kernel(allocates=True, apart=True)
+def play_greedy(X: np.ndarray, y: np.ndarray, budget: int, swaps: bool, rng: np.random.Generator) -> np.ndarray:
+    "Least squares on a set of columns that grows, and with swaps changes, by correlation with the residual."
+    T, d = X.shape
+    n, middle, squares, z, cross, power = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
+    w, P, out, S = np.zeros(budget), np.eye(budget), np.zeros(T), np.arange(d)
+    memory, most = (1000.0, budget - 2) if swaps else (1e18, budget)
+    level, low, high, m, bought = 0.0, 0.0, 0.0, 0, 0
+    for t in range(T):
+        for a in range(m, budget):
+            b = a + int(rng.random() * (d - a))
+            S[a], S[b] = S[b], S[a]
+        scaled(S[:budget], X[t], n, middle, squares, z)
+        guess = level
+        for a in range(m): guess += w[a] * z[a]
+        out[t], rest = (y[t] - min(max(guess, low), high)) ** 2, y[t] - guess
+        step(P, w, z, rest, 1 - 1 / memory, m)
+        level += (y[t] - level) / min(t + 1.0, memory)
+        low, high = min(low, y[t]) if t else y[t], max(high, y[t]) if t else y[t]
+        for a in range(m, budget):
+            cross[S[a]] += z[a] * rest
+            power[S[a]] += z[a] ** 2
+        bought += budget - m
+        if m == budget or bought < 40 * (d - m): continue
+        best, place = 0.0, m
+        for a in range(m, d):
+            if power[S[a]] > 0 and cross[S[a]] ** 2 / power[S[a]] > best: best, place = cross[S[a]] ** 2 / power[S[a]], a
+        j, a = S[place], m if m < most else np.argmin(np.abs(w[:m]))
+        if power[j] > 0 and (a == m or abs(w[a]) < abs(cross[j] / power[j])):
+            S[a], S[place], w[a] = j, S[a], 0.0
+            m, P[:] = max(m, a + 1), np.eye(budget)
+        cross[:], power[:], bought = 0.0, 0.0, 0
+    return out
+
+
+def greedy(swaps: bool, s: Stream, budget: int, draw: int) -> np.ndarray:
+    "Losses of the residual-greedy learner, or of swaps with a memory."
+    return play_greedy(s.X, s.y, budget, swaps, generator(draw))
+
+# %% ../../nbs/results/rivals.ipynb #119a0adb
+def running_mean(s: Stream, budget: int, draw: int) -> np.ndarray:
+    "Losses of the mean of the labels so far."
+    return (s.y - np.r_[0.0, np.cumsum(s.y)[:-1] / np.arange(1, len(s.y))]) ** 2
+
+
+def whole_rows(T: int, d: int, budget: int, k: int) -> int:
+    "How many whole rows can be paid for if k columns are bought afterwards, so that the total is the budget's."
+    return int((budget - k) * T / (d - k))
+
+
+def widths(T: int, d: int, budget: int) -> list[int]:
+    "The numbers of columns that are tried after the whole rows, the largest first."
+    return [k for k in sorted({budget - 1, budget - 2, max(2, budget // 2)}, reverse=True) if k and whole_rows(T, d, budget, k) >= 10]
+
+
+@kernel(allocates=True, apart=True)
+def play_columns(Z: np.ndarray, y: np.ndarray) -> np.ndarray:
+    "Losses of recursive least squares on a few columns."
+    (T, k), level, low, high = Z.shape, 0.0, 0.0, 0.0
+    P, w, out = np.eye(k), np.zeros(k), np.zeros(T)
+    for t in range(T):
+        guess = level
+        for a in range(k): guess += w[a] * Z[t, a]
+        out[t] = (y[t] - min(max(guess, low), high)) ** 2
+        step(P, w, Z[t], y[t] - guess, 1.0, k)
+        level += (y[t] - level) / (t + 1)
+        low, high = min(low, y[t]) if t else y[t], max(high, y[t]) if t else y[t]
+    return out
+
+
+def warm_up(s: Stream, budget: int, draw: int) -> np.ndarray:
+    "Losses of whole rows, and then recursive least squares on the columns most correlated with the label."
+    (T, d), k = s.X.shape, widths(*s.X.shape, budget)[0]
+    rows = whole_rows(T, d, budget, k)
+    sd = s.X[:rows].std(axis=0)
+    Z, r = (s.X - s.X[:rows].mean(axis=0)) / np.where(sd > 0, sd, np.inf), s.y[:rows] - s.y[:rows].mean()
+    best = np.argsort(-np.abs(Z[:rows].T @ r))[:k]
+    early = play_imputing(s.X[:rows], s.y[:rows], d, True, generator(draw))
+    return np.r_[early, play_columns(np.ascontiguousarray(Z[:, best]), s.y)[rows:]]
+
+# %% ../../nbs/results/rivals.ipynb #667c4c55
+def selected(X: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+    "The columns that `SequentialFeatureSelector(Ridge(1.0), n_features_to_select=k, cv=5)` chooses."
+    folds, S = [], []
+    for test in np.array_split(np.arange(len(y)), 5):
+        train = np.setdiff1d(np.arange(len(y)), test)
+        centre, level = X[train].mean(axis=0), y[train].mean()
+        A, b = X[train] - centre, y[train] - level
+        folds.append((A.T @ A + np.eye(X.shape[1]), A.T @ b, X[test] - centre, y[test] - level))
+    for _ in range(k):
+        score = np.zeros(X.shape[1])
+        for G, c, A, b in folds:
+            if (total := ((b - b.mean()) ** 2).sum()) == 0: continue  # scikit-learn's score of equal labels is 0
+            B, w = np.linalg.solve(G[np.ix_(S, S)], G[S]), np.linalg.solve(G[np.ix_(S, S)], c[S])
+            gain = (c - G[:, S] @ w) / np.maximum(np.diag(G) - np.einsum("sj,sj->j", G[S], B), 1e-12)
+            score -= (((b - A[:, S] @ w)[:, None] - gain * (A - A[:, S] @ B)) ** 2).sum(axis=0) / total
+        score[S] = -np.inf
+        S.append(int(np.argmax(score)))
+    return np.sort(S)
+
+
+def pilot(s: Stream, budget: int, k: int) -> np.ndarray:
+    "Losses of whole rows, scikit-learn's selector, and fixed columns with refits."
+    linear, scaler = need("sklearn.linear_model"), need("sklearn.preprocessing").StandardScaler
+    fit = lambda X, y: need("sklearn.pipeline").make_pipeline(scaler(), linear.RidgeCV(np.logspace(-2, 3, 11))).fit(X, y)
+    (T, d), y, model = s.X.shape, s.y, None
+    rows, guess, S = whole_rows(T, d, budget, k), np.zeros(T), np.arange(d)
+    t, every = 0, max(5, whole_rows(T, d, budget, k) // 20)
+    while t < T:
+        if t == rows: S = selected(scaler().fit_transform(s.X[:t]), y[:t], k)
+        if t >= min(15, rows): model = fit(s.X[:t, S], y[:t])
+        end = min(rows, t + every if t >= 15 else 15) if t < rows else min(T, t + max(25, t // 10))
+        if model: guess[t:end] = np.clip(model.predict(s.X[t:end, S]), y[:t].min(), y[:t].max())
+        else: guess[t:end] = (np.cumsum(y[:end]) - y[:end])[t:] / np.maximum(np.arange(t, end), 1)
+        t = end
+    return (y - guess) ** 2
+
+# %% ../../nbs/results/rivals.ipynb #d68c9ec3
+SETTINGS = STREAMS | FRESH
+RIVALS: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
+    "running mean": running_mean, "warm-up": warm_up, "residual-greedy": partial(greedy, False), "swaps, memory": partial(greedy, True),
+    "Thompson": partial(imputing, True), "0.7 + random": partial(imputing, False),
+}  # losses (T,) on a stream with a budget; the number is that of the draw
+HARD = tuple(m for m in RIVALS if m != "warm-up")  # keep the budget in every row
+AUTOS: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
+    "auto": lambda s, budget, draw: simulate(auto(s.X.shape[1], budget, seed=generator(draw)), s.X, s.y).losses,
+}
+
+
+@experiment
+def plain_rivals(name: str, draws: int) -> dict[str, Any]:
+    "Mean losses on the judged rows of a stream, draw by draw: ours, the plain rivals, and the pilot by its number of columns."
+    found: dict[str, Any] = {}
+    for draw in range(draws):
+        s = SETTINGS[name].make(np.random.default_rng([draw, 77]), SETTINGS[name].T)
+        s = Stream(np.ascontiguousarray(s.X, dtype=float), np.ascontiguousarray(s.y, dtype=float))
+        judged = np.abs(s.y) < BAD if "bad label" in name else np.ones(len(s.y), bool)
+        budget = SETTINGS[name].budget
+        plays = {m: partial(play, s, budget, draw) for m, play in (AUTOS | RIVALS).items()}
+        plays |= {f"pilot {k}": partial(pilot, s, budget, k) for k in widths(*s.X.shape, budget)}
+        for m, play in plays.items(): found.setdefault(m, []).extend(short([play()[judged].mean()], 6))
+    return found
+
+
+def rival_cells(scale: int) -> dict[str, list[Cell]]:
+    "No cell with scale 1; in a full run a cell for each stream at hand."
+    names = [n for n in SETTINGS if n in FRESH or at_hand(n)] if scale > 1 else []
+    return {"streams": [Cell("plain_rivals", {"name": n, "draws": JUDGED}) for n in names]} if names else {}
+
+# %% ../../nbs/results/rivals.ipynb #8069619e
+def quotient(rival: Any, ours: Any) -> tuple[float, float]:
+    "Mean loss of a rival over that of ours, and its standard error from the draws, which are the same for both."
+    rival, ours = np.array(rival), np.array(ours)
+    q = rival.mean() / ours.mean()
+    return float(q), float((rival - q * ours).std(ddof=1) / math.sqrt(len(ours)) / ours.mean())
+
+
+def columns(found: dict[str, Any]) -> dict[str, Any]:
+    "The losses of a stream by column of the table: ours, the plain rivals, the pilot with the most columns and with the best number."
+    pilots = [x for m, x in found.items() if m.startswith("pilot")]
+    return {m: found[m] for m in (*AUTOS, *RIVALS)} | {"pilot": pilots[0], "pilot, best k": min(pilots, key=np.mean)}
+
+
+def lead(found: dict[str, Any], names: Iterable[str]) -> tuple[float, float]:
+    "The loss of the best of these columns over that of auto, and its standard error."
+    each = columns(found)
+    return quotient(min((each[m] for m in names), key=np.mean), each["auto"])
+
+
+def table_rivals(found: dict[str, Any], names: Iterable[str]) -> str:
+    "A stream a line: the loss of auto, and those of the others over it, with standard errors."
+    rows, show = [], lambda q, se: f"{q:.2f} ± {se:.2f}" if q < 10 else f"{q:.0f} ± {se:.0f}"
+    for n in (n for n in names if n in found):
+        each = columns(found[n])
+        cells = [show(*lead(found[n], [m])) for m in each if m != "auto"]
+        rows.append([n, f"{SETTINGS[n].budget} of {SETTINGS[n].d}", f"{np.mean(each['auto']):.3g}", *cells])
+    return markdown(["stream", "buys", *columns(next(iter(found.values())))], rows, first=7)
+
+
+@section("own", "What anyone would write first", rival_cells)
+def own_rivals(results: dict[str, list[Any]], out: Path) -> str:
+    "rivals.json (losses by stream, learner and draw), and the table."
+    found = dict(zip((c.config["name"] for c in rival_cells(5)["streams"]), results["streams"], strict=True))
+    store(out, "rivals", found)
+    return table_rivals(found, found)
