@@ -24,7 +24,7 @@ from .equal_cost import JUDGED, STREAMS, Setting, at_hand, bundled, generator, i
 from .experiments import Cell, experiment, section, short, store
 
 # %% auto #0
-__all__ = ['FRESH']
+__all__ = []
 
 # %% ../../nbs/results/rivals.ipynb #cb48c882
 def slow(rng: np.random.Generator, T: int, d: int = 40, a: float = 0.99) -> Stream:
