@@ -183,6 +183,7 @@ def run(
     passes: Annotated[int, Option(help="How many times to play the table.")] = 1,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
+    average: Annotated[bool, Option("--average", help="The budget is one on average: some rows are bought whole, the others pay.")] = False,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
@@ -190,7 +191,7 @@ def run(
     from oslr_nb.practice.tables import free_folder, run_table
 
     more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
-    more |= {"keep": keep or (), "shuffle": shuffle}
+    more |= {"keep": keep or (), "shuffle": shuffle, "average": average}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.base.checks import check_choice, check_int, check_real, fail
+from ..core.base.checks import check_choice, check_flag, check_int, check_real, fail
 from ..core.game.environment import PROTOCOLS, check_costs
 from ..core.base.frames import own_names
 from ..core.game.learner import Learner
@@ -42,7 +42,7 @@ def priced_learners() -> list[str]:
 # %% ../../nbs/own/05_choice.ipynb #52e2a1d9
 def auto(
     d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, seed: Any = None,
-    costs: Any = None,
+    costs: Any = None, average: bool = False, ahead: int = 1,
 ) -> Learner:
     """Make the default learner: nothing to tune, no scale to declare.
 
@@ -62,6 +62,12 @@ def auto(
         Source of the learner's draws; the same seed gives the same run.
     costs : array-like (d,), optional
         OSLR: prices of the features, at least 0, in the unit of the budget. Default: the budget counts features.
+    average : bool, default False
+        OSLR, at most 2000 features: the budget is one on average, and may be a fraction. Some rounds then buy whole rows, which show how
+        all features go together.
+    ahead : int, default 1
+        With `average`: whole rows that may be bought before they are paid. By round t at most t budgets and the price of so many rows are
+        spent. For T rounds and B values of each in all: T / d of them, and a budget of B - 1.
 
     Returns
     -------
@@ -94,6 +100,9 @@ def auto(
     check_choice("protocol", protocol, PROTOCOLS)
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
+    if check_flag("average", average):
+        if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
+        return own.PairwiseLeastSquares(d, budget, costs=costs, average=True, ahead=ahead, seed=seed)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     if costs is not None:
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
@@ -168,8 +177,8 @@ def make_learner(
         raise ValueError(f"learner = {learner!r}: it must be callable with {words} ({e}; {hint}).") from e
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
-    if not priced: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
-    elif made.menu.counted or not np.array_equal(made.menu.prices(d), check_costs(costs, d, own_names(costs))):
+    if not priced and not made.menu.ahead: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
+    elif priced and (made.menu.counted or not np.array_equal(made.menu.prices(d), check_costs(costs, d, own_names(costs)))):
         fail("costs of the learner", made.menu.costs, "the prices that were given")
     else: check_real("budget of the learner", made.budget, 0.0, budget, "no more may be spent")
     return made

@@ -16,8 +16,8 @@ import numpy as np
 from ..core.base.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real, fail, frame_of
 from ..core.base.checks import is_table
 from ..core.base.checks import need, table_values
-from ..core.game.driver import play, simulate
-from ..core.game.environment import Environment, check_costs
+from ..core.game.driver import environment_of, play, simulate
+from ..core.game.environment import check_costs
 from ..core.base.frames import aligned, check_features, check_labels, column_names, has_names, is_count, place_names
 from ..core.game.learner import Learner
 from ..core.game.run import Run
@@ -69,7 +69,7 @@ def play_known(lr: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> t
     try: return lr, simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only"), 0
     except ValueError:
         if not np.isnan(X[rows]).any() or np.isinf(X[rows]).any(): raise
-    env, lr = Environment(X[rows], y[rows], lr.budget, lr.protocol, lr.params.get("k"), lr.menu.costs), copy.deepcopy(lr)
+    env, lr = environment_of(lr, X[rows], y[rows]), copy.deepcopy(lr)
     run = play(lr, env, skip=True)
     return lr, run, int(np.isnan(run.predictions).sum())
 

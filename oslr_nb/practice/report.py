@@ -76,7 +76,7 @@ def compare(M: np.ndarray, budget: Any, costs: np.ndarray | None = None) -> dict
         R, b, _, variance = standardised(M)
         ridge, penalty = ridge_loss(R, b, variance, int(M[-1, -1]))
         if costs is None:
-            fit = forward_selection(R, b, budget)
+            fit = forward_selection(R, b, max(int(budget), 1))  # one on average may be a fraction
             left, support = max(1 - float(2 * b @ fit.w - fit.w @ R @ fit.w), 0.0), fit.support.tolist()
         else: left, support = min(affordable(R, b, costs, budget, divide) for divide in (False, True))
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
@@ -272,8 +272,9 @@ def report_text(r: dict[str, Any]) -> str:
     d, T = len(r["features"]), r["rounds"]
     again = f", played {r['passes']} times" if r["passes"] > 1 else ""
     options = f" ({', '.join(f'{name} = {value}' for name, value in r['options'].items())})" if r["options"] else ""
-    buys = f"{r['budget']} of {d} features bought in each round ({r['budget'] / d:.1%})"
-    if r["priced"]: buys = f"features bought for at most {r['budget']:g} in each round, {sum(r['bought']) / T:.3g} of {d} on average"
+    when = "on average" if r["options"].get("average") else "in each round"
+    buys = f"{r['budget']:g} of {d} features bought {when} ({r['budget'] / d:.1%})"
+    if r["priced"]: buys = f"features bought for at most {r['budget']:g} {when}, {sum(r['bought']) / T:.3g} of {d} on average"
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
     out += [*table_text(r), *scaling_text(r), "## Losses", "", losses_table(r)]

@@ -314,7 +314,8 @@ def run_table(
     data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | Iterable[str] | None = None,
     scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
-    costs: str | Path | None = None, priced: bool = False, resume: bool = False, every: float = 10.0, progress: bool = False,
+    costs: str | Path | None = None, priced: bool = False, average: bool = False, resume: bool = False, every: float = 10.0,
+    progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -359,6 +360,9 @@ def run_table(
         CSV or Parquet with the columns feature and price: price of each column, of each feature made from it.
     priced : bool
         Whether the budget is money; the prices are those of `costs`.
+    average : bool
+        Whether the budget is one on average, for "auto": some rows are bought whole, and the others pay for them. The option `ahead` says
+        how many whole rows may be bought before they are paid.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -384,7 +388,10 @@ def run_table(
         budget = tried(check_real, "budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
     else:
         why = "each learner needs a pair of features of a row, to see how they depend"
-        tried(check_int, "budget", budget, 2, None, why if costs is None else "it counts features; with --priced it is money")
+        if average is True: tried(check_real, "budget", budget, 1.1, LARGEST, "it counts features, on average")
+        else: tried(check_int, "budget", budget, 2, None, why if costs is None else "it counts features; with --priced it is money")
+    if tried(check_flag, "average", average) and learner not in ("auto", "own.PairwiseLeastSquares"):
+        tried(fail, "average", average, f"False for {learner}", "its budget is that of each row")
     if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
     if isinstance(encode, bool): encode = ["*"] * encode
     asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
@@ -394,6 +401,7 @@ def run_table(
     every = tried(check_real, "every", every, -1e-300, 1e9)
     options = options or {}
     if not isinstance(options, dict): options = tried(read_options, options)
+    if average and isinstance(options, dict): options["average"] = True
     if not isinstance(learner, str): tried(fail, "learner", learner, '"auto" or a name that `oslr list` shows')
     elif options is not None: tried(filled_options, learner, options, 2, 1)
     found = None if path is None else tried(names_of, path)
@@ -403,7 +411,7 @@ def run_table(
     survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0, keep)
     prices = None if costs is None else tried(read_costs, costs, survey)
     d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
-    if not priced: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
+    if not priced and not average: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
     tried.end()
     T, money = survey.rows * passes, prices if priced else None
     options = filled_options(learner, options, int(budget), T)

@@ -72,6 +72,8 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
 def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
     "Refuse a learner that may ask for more than the environment sells in a round."
     mine, sold = learner.menu, env.menu
+    check_int("rows ahead of the learner", mine.ahead, 0, sold.ahead, "the environment sells no more before they are paid")
+    if sold.counted and mine.ahead: return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
     if sold.counted:
         return check_int("learner.budget" if mine.counted else "learner.most", learner.most, 0, env.budget, "the environment sells no more")
     if mine.counted:
@@ -214,9 +216,15 @@ def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None
         return  # the wrong label is in a row that is not played
 
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70ac
+def environment_of(learner: Learner, X: np.ndarray, y: np.ndarray) -> Environment:
+    "An environment that sells what the learner may ask for."
+    menu = learner.menu
+    return Environment(X, y, learner.budget, learner.protocol, learner.params.get("k"), menu.costs, menu.ahead > 0, max(menu.ahead, 1))
+
+
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
-    env = Environment(X[rows], y[rows], learner.budget, learner.protocol, learner.params.get("k"), learner.menu.costs)
+    env = environment_of(learner, X[rows], y[rows])
     try: run = play(learner, env)
     except Refused as e: raise e.within(rows, 0) from None
     return run.predictions, run.n_observed, np.empty(0) if run.spent is None else run.spent

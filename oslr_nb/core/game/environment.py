@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.checks import LARGEST, as_array, check_array, check_choice, check_indices, check_int, check_magnitude, check_real
-from ..base.checks import fail
+from ..base.checks import LARGEST, as_array, check_array, check_choice, check_flag, check_indices, check_int
+from ..base.checks import check_magnitude, check_real, fail
 from ..base.frames import by_names, check_stream, column_names
 
 # %% auto #0
@@ -37,14 +37,15 @@ PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may ex
 
 @dataclass(frozen=True)
 class Menu:
-    """What may be bought in a round, and for how much.
+    """What may be bought, and for how much.
 
     budget: of a round; money, or how many numbers. costs (d,): the price of each feature; None: each number costs 1, a linear measurement
-    too.
+    too. ahead: with a budget on average, the whole rows that may be bought before they are paid; 0 for a budget of each round.
     """
 
     budget: float
     costs: np.ndarray | None = None
+    ahead: int = 0
 
     @property
     def counted(self) -> bool:
@@ -55,6 +56,18 @@ class Menu:
     def limit(self) -> float:
         "What may be spent in a round, with what is forgiven for rounding."
         return self.budget * (1 + PRICE_SLACK)
+
+    def row(self, d: int) -> float:
+        "The price of all of d features."
+        return float(self.prices(d).sum())
+
+    def most(self, d: int) -> float:
+        "The most that a round may cost: the limit; with a budget on average a whole row."
+        return self.row(d) * (1 + PRICE_SLACK) if self.ahead else self.limit
+
+    def left(self, d: int, t: int, paid: float) -> float:
+        "What round t, from 1 on, may spend if `paid` was spent before: the limit, or on average t budgets and the rows ahead in all."
+        return t * self.limit + self.ahead * self.most(d) - paid if self.ahead else self.limit
 
     def prices(self, d: int) -> np.ndarray:
         "The price of each of d features."
@@ -89,6 +102,10 @@ class Environment:
     costs : array-like (d,), optional
         Price of each column of X, in their order, at least 0; not under POSLR, whose committed weights are counted. Then only features are
         sold, until the sum of their prices would exceed the budget by more than the share `PRICE_SLACK`.
+    average : bool
+        OSLR only: the budget is one on average; without costs it may then be a fraction.
+    ahead : int
+        With `average`: by round t, t budgets and the price of `ahead` whole rows may have been spent, however they are divided.
 
     Attributes
     ----------
@@ -113,24 +130,28 @@ class Environment:
     simulate : the same, compiled.
     """
 
-    def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None):
+    def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None,
+                 average: bool = False, ahead: int = 1):
         self.names = column_names(X)
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        if costs is None: self.menu = Menu(check_int("budget", budget, 0, self.d, f"there are d = {self.d} features"))
-        else: self.menu = self._priced(budget, costs)
+        average, ahead, why = check_flag("average", average), check_int("ahead", ahead, 1, 10**9), f"there are d = {self.d} features"
+        if average and protocol != "OSLR": fail("average", average, f"False for {protocol}", "its budget is that of each round")
+        if costs is not None: self.menu = self._priced(budget, costs, average * ahead)
+        elif average: self.menu = Menu(check_real("budget", budget, 0.0, self.d, why), None, ahead)
+        else: self.menu = Menu(check_int("budget", budget, 0, self.d, why))
         self.spent: np.ndarray | None = None if self.menu.counted else np.zeros(self.T)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.ledger: list[tuple[int, np.ndarray, np.ndarray]] = []
-        self.t, self.predictions = 0, np.full(self.T, np.nan)
+        self.t, self.predictions, self._paid = 0, np.full(self.T, np.nan), 0.0
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
 
-    def _priced(self, budget: Any, costs: Any) -> Menu:
+    def _priced(self, budget: Any, costs: Any, ahead: int) -> Menu:
         if self.protocol == "POSLR": fail("costs", costs, "None for POSLR", "the weights that it commits are counted, not priced")
         costs = check_costs(costs, self.d, self.names)
-        return Menu(check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices"), costs)
+        return Menu(check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices"), costs, ahead)
 
     @property
     def budget(self) -> float:
@@ -193,9 +214,12 @@ class Environment:
         rows, bought = split_query(query, self.d)
         for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
-        cost, left = self.menu.price(bought, rows), self.budget - self._spent
-        if cost > self.menu.limit - self._spent:
-            raise BudgetExceeded(f"query costs {cost:.15g}, but {max(left, 0):.15g} of {self.budget:.15g} is left in round {self.t + 1}.")
+        cost, room = self.menu.price(bought, rows), self.menu.left(self.d, self.t + 1, self._paid)
+        if cost > room - self._spent:
+            room, where = room / (1 + PRICE_SLACK) - self._spent, f"in round {self.t + 1}"
+            left = f"{max(self.budget - self._spent, 0):.15g} of {self.budget:.15g} is left {where}"
+            if self.menu.ahead: left = f"{max(room, 0):.8g} may be spent {where}, with {self.budget:.15g} a round on average"
+            raise BudgetExceeded(f"query costs {cost:.15g}, but {left}.")
         values = check_bought(measure(self._X[self.t], rows, bought), bought, self.t)
         self._spent, self._held = self._spent + cost, np.concatenate([self._held, bought]) if self._held.size else bought
         self.n_observed[self.t] += len(rows) + len(bought)
@@ -245,7 +269,7 @@ class Environment:
         self._close()
 
     def _close(self) -> float:
-        self.t += 1
+        self.t, self._paid = self.t + 1, self._paid + self._spent
         self._open()
         return float(self._y[self.t - 1])
 

@@ -86,7 +86,7 @@ def judge(y: float, rate: float, state: Moments) -> None:
 def predict(n: int, plan: Plan, state: Moments) -> float:
     "The prediction from the bought values."
     num = state.num[0]
-    make_guesses(n, plan, state)
+    make_guesses(min(n, plan.fits), plan, state)
     num.yhat = aggregate(state)
     return num.yhat
 

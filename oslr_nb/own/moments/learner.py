@@ -19,14 +19,14 @@ from ...core.game.environment import Menu, check_costs
 from ...core.base.frames import check_stream, own_names
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
-from ...core.base.parameters import Choice, Flag, Parameter, Real, Seed, SeveralFeatures, but, validated
+from ...core.base.parameters import Choice, Flag, Integer, Parameter, Real, Seed, SeveralFeatures, but, validated
 from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import judge, label_of, learn_label, mixed_prediction, predict
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import BLOCK, FULL, GROWTH, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, correlations
+from .sums import BLOCK, FULL, GROWTH, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE, correlations
 from .sums import follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
@@ -222,8 +222,20 @@ def purse(menu: Menu) -> float:
     return (menu.budget + menu.limit) / 2
 
 
+def averaged_menu(d: Any, budget: Any, costs: Any, ahead: int) -> tuple[Menu, int]:
+    "A menu with a budget on average, and how many features a usual round buys at most."
+    d = check_int("d", d, 2, 2000, "a round in which all features are bought costs d^2")
+    costs = None if costs is None else check_costs(costs, d, own_names(costs))
+    why = "a usual round buys less, and a whole row is paid off in the end"
+    menu = Menu(check_real("budget", budget, 0.0, d if costs is None else LARGEST, why), costs, ahead)
+    least = 1.1 * float(menu.prices(d).min())
+    if not menu.budget > least: fail("budget", budget, f"above {least:g}", "1.1 times the smallest price")
+    return menu, spendable(menu)
+
+
 def spendable(menu: Menu) -> int:
     "The most features that a priced menu sells in a round."
+    if menu.counted: return int(menu.budget)
     return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
@@ -243,6 +255,12 @@ Explore = Annotated[float, Real(
 Selection = Annotated[str, Choice(
     "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments. With `costs` "
     "greedy: forward selection by gain per price, or by gain, whichever saves more.", words=("greedy", "exact", "lasso"))]
+Average = Annotated[bool, Flag(
+    "Whether the budget is one on average, and may be a fraction. Some rounds then buy all features, of at most 2000, and the others a "
+    "little less than the budget.")]
+Ahead = Annotated[int, Integer(
+    "With `average`: whole rows that may be bought before they are paid: by round t at most t budgets and the price of so many rows are "
+    "spent. For T rounds and B values of each in all: T / d of them, and a budget of B - 1.", 1, 10**9)]
 Memories = Annotated[Any, Parameter(
     "How many rounds each table of sums remembers, 2 at least: in it a round loses the factor 1 - 1 / memory with every later one; None: "
     "all. The tables learn from the same purchases, and the one that predicts best chooses what is bought.")]
@@ -269,7 +287,8 @@ class PairwiseMoments(Learner):
     growth: ClassVar[float] = GROWTH
     scale_free = True
 
-    def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any, **params: Any):
+    def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any,
+                 usual: int | None = None, **params: Any):
         vars(self).update(params)
         self.memories = check_memories(memories)
         self.scales = np.sort(check_array("scales", scales, (None,)))
@@ -279,20 +298,24 @@ class PairwiseMoments(Learner):
         super().__init__(d, width, seed, scales=self.scales.tolist(), memories=kept, **params)
         self.menu, self.budget, self.top = menu, menu.budget, first  # type: ignore[assignment]  # money may be a fraction
         self.width, self.holds, self.tables = width, holds, self.memories.size
+        self.usual = width if usual is None else usual  # features of a round that does not buy a whole row
         self.experts = self.tables * (self.scales.size + 1)
         self.places, self.slots, self.owners = d * (d - 1) // 2 if self.rows is None else self.rows * d, 0, 0
         if self.rows is not None: self.slots, self.owners = d, self.rows
         self._allocate()
         self.slot[:] = self.owner[:] = -1
         self.age[:], self.shares[:], self.label["weight"] = -1, 1 / self.experts, 1.0
-        had = np.sort((costs := menu.prices(d))[costs <= purse(menu)])  # a first choice when each could be bought START times
+        costs = menu.prices(d)
+        had = np.sort(costs[costs <= menu.most(d)])  # a first choice when each could be bought START times
         self.num["next"] = math.ceil(START * max(1.0, min(float(had.sum()) / menu.budget, float(had.size))))
 
     @cached_property
     def _plan(self) -> Any:
-        k, costs = self.width + 2, self.menu.prices(self.d)
+        fits = self.width if self.width <= WHOLE else self.usual
+        k, costs = fits + 2, self.menu.prices(self.d)
         order = np.argsort(costs, kind="stable")[: 0 if self.menu.counted else np.count_nonzero(costs <= purse(self.menu))]
-        given = (self.centre, 1 - 1 / self.memories, self.prior, self.explore, self.top, self.scales, self.rate, self.menu.counted)
+        given = (self.centre, 1 - 1 / self.memories, self.prior, self.explore, self.top, self.scales, self.rate, self.menu.counted,
+                 (self.menu.ahead - 1) * self.menu.row(self.d) if self.menu.ahead else -1.0, fits)
         room = (*np.zeros((2, k, k)), *np.zeros((2, k)), np.zeros((self.experts + 1, k)), np.zeros(self.experts + 1))
         return Plan(*given, purse(self.menu), costs, order, costs[order], np.zeros(2 * k, np.int64), *room)
 
@@ -334,8 +357,8 @@ class PairwiseMoments(Learner):
     def _forward(self, k: int) -> np.ndarray:
         "Favourites for the budget, the better of two lists if features have prices; then others, up to k, whose pairs are kept."
         ways = (False,) if self.menu.counted else (True, False)
-        found, _ = max((self._bargains(self.width, purse(self.menu), divide) for divide in ways), key=operator.itemgetter(1))
-        if k <= self.width: return found
+        found, _ = max((self._bargains(self.usual, purse(self.menu), divide) for divide in ways), key=operator.itemgetter(1))
+        if k <= self.usual: return found
         wide, _ = self._bargains(k, math.inf, not self.menu.counted)
         return np.concatenate([found, wide[~np.isin(wide, found)]])[:k]
 
@@ -435,23 +458,33 @@ class PairwiseLeastSquares(PairwiseMoments):
     @validated
     def __init__(
         self, d: PairFeatures, budget: BudgetOrMoney, *, costs: Costs = None, top: Exploring | None = None,
+        average: Average = False, ahead: Ahead = 1,
         explore: Explore = 0.05, support: Selection = "greedy", memories: Memories = MEMORIES, rows: Rows | None = None,
         centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
-        if costs is None:
-            d, width, top, rows = check_sizes(d, budget, top, rows, support, check_memories(memories).size)
+        usual, kept = None, check_memories(memories).size
+        if check_flag("average", average):
+            menu, usual = averaged_menu(d, budget, costs, ahead)
+            for name, value in (("top", top), ("rows", rows)):
+                if value is not None: fail(name, value, "None with average", "whole rows show all pairs")
+            if support != "greedy": fail("support", support, "'greedy' with average", "usual rounds buy what they can pay, in its order")
+            width, top, given = int(d), 0, None
+        elif costs is None:
+            d, width, top, rows = check_sizes(d, budget, top, rows, support, kept)
             menu, given = Menu(width), top
         else:
             menu = priced_menu(d, budget, costs)
             if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
             if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
-            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support, check_memories(memories).size)
+            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support, kept)
             given = None
-        options = {"explore": explore, "memories": memories, "rows": rows, "centre": centre, "prior": prior}
-        super().__init__(d, width, menu, top, width if width < d else 0, seed, scales=scales, top=given, support=support, **options)
+        options = {"average": average, "ahead": ahead, "explore": explore, "memories": memories, "rows": rows, "centre": centre}
+        holds = usual or (width if width < d else 0)
+        super().__init__(d, width, menu, top, holds, seed, scales=scales, usual=usual, top=given, support=support, prior=prior, **options)
         if costs is not None:
             self.names_ = own_names(costs)
-            self.params |= {"budget": menu.budget, "costs": menu.prices(d).tolist()}
+            self.params |= {"costs": menu.prices(d).tolist()}
+        self.params["budget"] = menu.budget
 
     @property
     def costs(self) -> np.ndarray | None:
@@ -468,14 +501,14 @@ class PairwiseLeastSquares(PairwiseMoments):
 
         Forward selection begins with each favourite, and each of the features that say most alone: what is chosen first must not be one
         that is new, and known together with few. Of the largest sets it takes the one that saves most."""
-        space, full, none = np.zeros((3, self.d)), len(self._forward(self.width)), np.zeros(0, np.int64)
+        space, full, none = np.zeros((3, self.d)), len(self._forward(self.usual)), np.zeros(0, np.int64)
         choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._state)  # what each says alone
-        alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.width]
+        alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.usual]
         starts = dict.fromkeys([*self.favourites_.tolist(), *alone.tolist()])
         best, least = (0, 0.0, none), min(TOGETHER, 0.15 * self.memories[self.lead])
         while best[0] < full and least > 1:
             for first in starts:
-                found, saved = self._bargains(self.width, purse(self.menu), not self.menu.counted, least, first)
+                found, saved = self._bargains(self.usual, purse(self.menu), not self.menu.counted, least, first)
                 best = max(best, (min(len(found), full), saved, found), key=lambda offer: offer[:2])
             least /= 2
         return best[2]
@@ -502,6 +535,6 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     def _check_purchase(self, S: np.ndarray) -> None:
         check_int("number of features in S", S.size, 0, self.width, "more cannot be had for the budget")
-        check_real("price of S", self.menu.price(S), -1.0, self.menu.limit, "the budget")
+        check_real("price of S", self.menu.price(S), -1.0, self.menu.most(self.d), "the budget")
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1

@@ -180,7 +180,25 @@ def draw_priced(words: np.ndarray, plan: Plan, state: Moments) -> int:
 
 
 @kernel
+def draw_rows(words: np.ndarray, plan: Plan, state: Moments) -> int:
+    "Buy a whole row, as long as the debt allows it, by a fair coin from half of it on; or favourites for a little less than the budget."
+    S, favourites, mark, num, costs = state.S, state.favourites, state.mark, state.num[0], plan.costs
+    stamp, n, spent = np.int64(num.rounds) + 1, 0, 0.0
+    num.arm = 1 if num.debt > plan.credit or (num.debt >= plan.credit / 2 and uniform(words) < 0.5) else 0
+    num.whole += 1 - num.arm
+    money = math.inf if num.arm == 0 else plan.limit * (1 - max(plan.explore, num.whole ** (-1 / 2) if num.whole > 0 else 1.0))
+    for a in range(np.int64(num.held)):
+        i = favourites[a]
+        if spent + costs[i] <= money: S[n], n, spent, mark[i] = i, n + 1, spent + costs[i], stamp
+    for i in range(S.size if num.arm == 0 else 0):
+        if mark[i] != stamp: S[n], n, spent = i, n + 1, spent + costs[i]
+    num.debt = max(num.debt + spent - plan.limit, 0.0)
+    return n
+
+
+@kernel
 def select(words: np.ndarray, n: int, plan: Plan, state: Moments) -> int:
     "The purchase of a round, all at once."
     if n > 0: return n
+    if plan.credit >= 0: return draw_rows(words, plan, state)
     return draw_features(words, plan.top, plan.explore, state) if plan.counted else draw_priced(words, plan, state)

@@ -34,12 +34,13 @@ TOGETHER = 30.0  # rounds in which two features were bought together before both
 SHARE_FOR_FAVOURITES = 0.75  # part of the money that is kept for favourites while two random features, or more, are drawn
 FIRST = 5.0  # values of a feature after which a bad one among them is looked for
 BLOCK = 2.0  # factor by which the rounds have grown when the range of residuals forgets what came before the last time
+WHOLE = 100  # a whole row of more features is predicted from its favourites alone
 FULL = 1e50  # weight of a round at which all sums are divided by it
 # low, high: range of the labels; first, origin, first_sum, first_square: number of the first ones, until a choice is made, and sums about
 # the very first; beyond: side on which the last label was far away, or 0; settled: whether a choice has been made; middle, reach, late: of
-# the aggregation; lead: the table that chooses
+# the aggregation; lead: the table that chooses; whole, debt: with a budget on average, the whole rows bought, and what is not yet paid
 SCALARS = record("rounds", "held", "next", "arm", "yhat", "chosen", "low", "high", "origin", "first_sum", "first_square", "beyond",
-                 "settled", "middle", "reach", "late", "end", "lead")
+                 "settled", "middle", "reach", "late", "end", "lead", "whole", "debt")
 LABELS = record("weight", "count", "sum", "square", "ref")  # of a table: weight of a round, sums of the labels about a reference
 SUMS = record("n", "sum", "square", "label", "cross", "ref")  # of a feature in a table, about its reference
 # low, high: range of a feature; beyond: as of the labels; first, origin, first_sum, first_square: of its first five values
@@ -77,6 +78,8 @@ class Plan(NamedTuple):
     scales: np.ndarray
     rate: float  # of the aggregation, in units of 1 / reach^2
     counted: bool  # each feature costs 1, and `top` limits favourites
+    credit: float  # what may be owed when a whole row is bought; negative if the budget is that of each round
+    fits: int  # features from which a round predicts, at most
     limit: float  # what a round may spend
     costs: np.ndarray  # (d,)
     order: np.ndarray  # features that can be had, by price; none where they are counted

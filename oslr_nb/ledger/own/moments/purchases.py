@@ -79,6 +79,20 @@ def half_of_the_knapsack(case: Case, rules: tuple[bool, ...] = (True, False)) ->
         sides.append((best, 2 * max(float(gains[greedy_knapsack(gains, costs, budget, divide)].sum()) for divide in rules)))
     return Evidence.worst((pair for pair in sides if pair[0] > 0), tol=1e-12)
 
+# %% ../../../../nbs/own/moments/03_purchases.ipynb #afc23eb5
+@claim("own", "What a budget on average spends", id="Y17", tier="certificate", proof="prp-average",
+       cases=[(5, 1, None), (4.5, 1, None), (5, 12, None), (7.0, 1, 0), (7.0, 6, 1)], tex=r"\text{any }n\text{ rounds spend at most }nB+aP",
+       controls={"one row ahead less": {"fewer": 1}})
+def spent_on_average(case: Case, fewer: int = 0) -> Evidence:
+    "Most that any rounds in a row spend beyond the budget, and the price of the rows ahead; case: budget, rows ahead, seed of prices."
+    (B, ahead, priced), T = case.value, 3000
+    costs = None if priced is None else np.random.default_rng(priced).exponential(1.0, 16)
+    X = case.rng.standard_normal((T, 16))
+    run = simulate(PairwiseLeastSquares(16, B, costs=costs, average=True, ahead=ahead, seed=case.rng), X, X[:, 3] + X[:, 5])
+    beyond = np.cumsum((run.n_observed if run.spent is None else run.spent) - B)
+    most = float((beyond - np.minimum.accumulate(np.r_[0.0, beyond[:-1]])).max())
+    return Evidence(most, "<=", max(ahead - fewer, 0) * (16.0 if costs is None else float(costs.sum())), tol=1e-6)
+
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #b166155b
 def purchase_chances(
     costs: tuple, budget: float, favourites: tuple = (), quarter: bool = True, least: int = 2,
