@@ -343,6 +343,8 @@ RIVALS: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
 HARD = tuple(m for m in RIVALS if m != "warm-up")  # keep the budget in every row
 AUTOS: dict[str, Callable[[Stream, int, int], np.ndarray]] = {
     "auto": lambda s, budget, draw: simulate(auto(s.X.shape[1], budget, seed=generator(draw)), s.X, s.y).losses,
+    "auto, on average": lambda s, budget, draw: simulate(  # the same total: one value of each row less, and T / d whole rows ahead
+        auto(s.X.shape[1], budget - 1, average=True, ahead=max(len(s.y) // s.X.shape[1], 1), seed=generator(draw)), s.X, s.y).losses,
 }
 
 
