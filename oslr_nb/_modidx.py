@@ -410,6 +410,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                           'oslr_nb/core/game/environment.py'),
                                                'oslr_nb.core.game.environment.price_of': ( 'core/game/environment.html#price_of',
                                                                                            'oslr_nb/core/game/environment.py'),
+                                               'oslr_nb.core.game.environment.rows_ahead': ( 'core/game/environment.html#rows_ahead',
+                                                                                             'oslr_nb/core/game/environment.py'),
                                                'oslr_nb.core.game.environment.split_query': ( 'core/game/environment.html#split_query',
                                                                                               'oslr_nb/core/game/environment.py'),
                                                'oslr_nb.core.game.environment.squared': ( 'core/game/environment.html#squared',

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import own
-from ..core.base.checks import check_choice, check_flag, check_int, check_real, fail
-from ..core.game.environment import PROTOCOLS, check_costs
+from ..core.base.checks import check_choice, check_int, check_real, fail
+from ..core.game.environment import PROTOCOLS, check_costs, rows_ahead
 from ..core.base.frames import own_names
 from ..core.game.learner import Learner
 from ..core.game.registry import LEARNERS, module_of, papers
@@ -100,7 +100,7 @@ def auto(
     check_choice("protocol", protocol, PROTOCOLS)
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
-    if check_flag("average", average):
+    if rows_ahead(average, ahead):
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
         return own.PairwiseLeastSquares(d, budget, costs=costs, average=True, ahead=ahead, seed=seed)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
@@ -161,6 +161,7 @@ def make_learner(
     -----
     Ours.
     """
+    if not isinstance(options, (dict, type(None))): fail("options", options, "a dict of further arguments by name")
     if isinstance(learner, str):
         paper = learner.split(".")[0]
         if learner != "auto" and paper in papers(): importlib.import_module(module_of(paper))

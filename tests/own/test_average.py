@@ -46,7 +46,7 @@ def test_wide_rows_are_predicted_from_favourites():
 test_refusals = refusals([
     ({"budget": 13}, "budget = 13"), ({"budget": 1}, "budget = 1"), ({"top": 2}, "top = 2"),
     ({"rows": 12}, "rows = 12"), ({"support": "lasso"}, "support = 'lasso'"), ({"ahead": 0}, "ahead = 0"), ({"d": 2001}, "d = 2001"),
-    ({"average": 1}, "average = 1"),
+    ({"average": 1}, "average = 1"), ({"average": False, "ahead": 3}, "ahead = 3"),
 ], lambda kw: oslr.own.PairwiseLeastSquares(**{"d": 12, "budget": 4, "average": True} | kw), form=r"{}: it must be [^\n]*\.$")
 
 
@@ -63,6 +63,7 @@ def test_environments_that_sell_less_refuse():
     with pytest.raises(ValueError, match="average = True: it must be False for POSLR"):
         oslr.Environment(X, Y, 4, "POSLR", k=2, average=True)
     with pytest.raises(ValueError, match="protocol = 'POSLR'"): oslr.auto(12, 4, protocol="POSLR", average=True)
+    with pytest.raises(ValueError, match="ahead = 3: it must be 1 without average"): oslr.Environment(X, Y, 4, ahead=3)
 
 
 def test_the_command(tmp_path):

@@ -16,8 +16,9 @@ from ..base.checks import check_magnitude, check_real, fail
 from ..base.frames import by_names, check_stream, column_names
 
 # %% auto #0
-__all__ = ['PROTOCOLS', 'CALLS', 'PRICE_SLACK', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'Menu', 'Environment',
-           'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs', 'price_of']
+__all__ = ['PROTOCOLS', 'CALLS', 'PRICE_SLACK', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'Menu', 'rows_ahead',
+           'Environment', 'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs',
+           'price_of']
 
 # %% ../../../nbs/core/game/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -79,6 +80,14 @@ class Menu:
         if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
         return price_of(self.costs, S)
 
+
+def rows_ahead(average: Any, ahead: Any) -> int:
+    "The whole rows that may be bought before they are paid; 0 if the budget is that of each round."
+    ahead = check_int("ahead", ahead, 1, 10**9)
+    if check_flag("average", average): return ahead
+    if ahead != 1: fail("ahead", ahead, "1 without average", "a budget of each round is paid at once")
+    return 0
+
 # %% ../../../nbs/core/game/00_environment.ipynb #0324b9b4
 class Environment:
     """A stream that sells features, and refuses every look that was not paid for.
@@ -136,10 +145,10 @@ class Environment:
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        average, ahead, why = check_flag("average", average), check_int("ahead", ahead, 1, 10**9), f"there are d = {self.d} features"
-        if average and protocol != "OSLR": fail("average", average, f"False for {protocol}", "its budget is that of each round")
-        if costs is not None: self.menu = self._priced(budget, costs, average * ahead)
-        elif average: self.menu = Menu(check_real("budget", budget, 0.0, self.d, why), None, ahead)
+        rows, why = rows_ahead(average, ahead), f"there are d = {self.d} features"
+        if rows and protocol != "OSLR": fail("average", average, f"False for {protocol}", "its budget is that of each round")
+        if costs is not None: self.menu = self._priced(budget, costs, rows)
+        elif rows: self.menu = Menu(check_real("budget", budget, 0.0, self.d, why), None, rows)
         else: self.menu = Menu(check_int("budget", budget, 0, self.d, why))
         self.spent: np.ndarray | None = None if self.menu.counted else np.zeros(self.T)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k

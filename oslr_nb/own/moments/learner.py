@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
-from ...core.game.environment import Menu, check_costs
+from ...core.game.environment import Menu, check_costs, rows_ahead
 from ...core.base.frames import check_stream, own_names
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
@@ -239,7 +239,7 @@ def spendable(menu: Menu) -> int:
     return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
-PairFeatures = Annotated[SeveralFeatures, but("With all pairs and four tables up to 10,000.")]
+PairFeatures = Annotated[SeveralFeatures, but("With all pairs and three tables up to 11,547.")]
 BudgetOrMoney = Annotated[float, Parameter(
     "k', features bought in a round, from 2 to d and at most 2000. With `costs`: money that may be spent in a round, at least the smallest "
     "price; at most 2000 features may be had for it.")]
@@ -426,7 +426,7 @@ class PairwiseMoments(Learner):
           assumptions="any stream, no bounds",
           bound=r"$O(\ln(NT))$ squared residuals for each change of the best of $N$ ridges and memories, on the same purchases; against "
                 "sparse weights see the theory of these moments",
-          cost=r"$O(k'^3)$; $O(dk'^2)$ at $O(\log T)$ times")
+          cost=r"$O(k'^3)$; $O(dk'^2)$ for each choice of favourites")
 class PairwiseLeastSquares(PairwiseMoments):
     """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
 
@@ -463,7 +463,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
         usual, kept = None, check_memories(memories).size
-        if check_flag("average", average):
+        if rows_ahead(average, ahead):
             menu, usual = averaged_menu(d, budget, costs, ahead)
             for name, value in (("top", top), ("rows", rows)):
                 if value is not None: fail(name, value, "None with average", "whole rows show all pairs")
