@@ -78,9 +78,9 @@ def refusals(cases: Any, call: Any = lambda f, args=(): f(*args), words: str = "
 
 def files_of_the_project() -> list[str]:
     "Names of the files under version control; in an unpacked source distribution, which has none, of all files."
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
-    names = done.stdout.split() if done.returncode == 0 else [p.relative_to(TOP).as_posix() for p in TOP.rglob("*") if p.is_file()]
+    names = done.stdout.split("\0")[:-1] if done.returncode == 0 else [p.relative_to(TOP).as_posix() for p in TOP.rglob("*") if p.is_file()]
     made = (".venv", "_", "PKG-INFO", ".pytest_cache/", ".hypothesis/", ".mypy_cache/")
     return sorted(n for n in names if (TOP / n).exists() and "__pycache__" not in n and (not n.startswith(made) or n == "_quarto.yml"))
 

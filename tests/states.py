@@ -52,7 +52,7 @@ def names() -> dict[str, tuple[str, dict[str, Any]]]:
     "Learner and options of each file."
     from test_learners import COMBINED, KEYS
 
-    named = lambda key, kw: ",".join([key, *(f"{k}={v}" for k, v in kw.items())])
+    named = lambda key, kw: ",".join([key, *(f"{k}={v}".replace(" ", "") for k, v in kw.items())])
     return {named(key, kw): (key, kw) for key, kw in [*((key, {}) for key in KEYS), *COMBINED, *OPTIONS]}
 
 
