@@ -295,8 +295,28 @@ def report_text(r: dict[str, Any]) -> str:
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
     out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
-            "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`.", ""]
+            "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a new row.", ""]
     return "\n".join(out)
+
+
+def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
+    "The card of a model, as Markdown: what it needs of a new row, what that costs, how it was learnt, and what to mind."
+    place, columns = {name: i for i, name in enumerate(r["features"])}, list(dict.fromkeys(f["column"] for f in model["features"]))
+    prices = {f["column"]: f["price"] for f in model["features"] if "price" in f}
+    order = sorted(model["features"], key=lambda f: -r["bought"][place[f["name"]]])
+    numbers = lambda i: (weight_text(r, i), f"{r['bought'][i] / r['rounds']:.1%}")
+    rows = [(cell(f["name"]), *numbers(place[f["name"]]), *[f"{f.get('price', 0):g}"] * bool(prices)) for f in order]
+    out = [f"# Model card: {cell(r['target'])}", "",
+           f"{r['learner_made']}, learnt from {cell(r['data'])} in {r['rounds']} rounds, each of which bought "
+           f"{sum(r['bought']) / r['rounds']:.3g} of {len(r['features'])} features on average.", "", "## What it needs", "",
+           f"For a prediction: {', '.join(map(cell, columns)) or 'nothing'}{f', for {sum(prices.values()):g}' * bool(prices)}.", "",
+           markdown(["feature", "weight", "bought in", *["price"] * bool(prices)], rows),
+           f"The prediction is {model['intercept']:.6g} and the sum of weights times features; the mean stands in for a missing value. "
+           "`oslr predict model.npz ROWS` computes it, `model.json` holds it for other programs, and `oslr serve --learner model.npz` "
+           "learns on.", "", "## What it reached", "", losses_table(r)]
+    if "spent" in r: out += [f"Learning has cost {r['spent']:.6g}, {r['spent'] / r['rounds']:.4g} a round.", ""]
+    warned = [line for line in (*hints(r), *r["doubts"]) if line]
+    return "\n".join([*out, *["## What to mind", ""] * bool(warned), *(f"- {line}" for line in warned), *[""] * bool(warned)])
 
 
 def draw_figure(r: dict[str, Any], path: Path) -> None:

@@ -311,6 +311,11 @@ class Scaled(Learner):
         "Added to the score of `coef_`."
         return float(self.centre[-1] + self.size[-1] * self.learner.intercept_ - self.coef_ @ self.centre[:-1])
 
+    @property
+    def means_(self) -> np.ndarray:
+        "Means in use (d,)."
+        return self.centre[:-1].copy()
+
     def skip(self) -> None:
         "End the round here, at any point of it, and learn nothing from it, scales neither."
         with self._alone:

@@ -112,8 +112,8 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_values(name: str, value: Any) -> Any:
-    "Numbers in the order of the query, or by name; null for a measurement that failed, which becomes NaN."
-    if type(value) is dict: return {key: check_values(f"{name} of {key!r}", [v])[0] for key, v in value.items()}
+    "Numbers in the order of the query, or numbers and words by name; null for a measurement that failed, which becomes NaN."
+    if type(value) is dict: return {k: v if type(v) is str else check_values(f"{name} of {k!r}", [v])[0] for k, v in value.items()}
     if type(value) is not list or None not in value: return check_numbers(name, value)
     return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
 
@@ -275,14 +275,22 @@ class Service(Examples):
         prediction = self.tell(id, values)
         return f'{{{self._asked(id)}}}' if prediction is None else f'{{"id": {as_json(id)}, "prediction": {prediction!r}}}'
 
-    def _in_order(self, case: OpenCase, values: dict[str, float]) -> np.ndarray:
-        "Values that are given by name, in the order of the query."
-        if not self.learner.names_ or case.rows: fail("values", values, "a list of numbers", "the features have no names")
-        names = [str(name) for name in (case.names() or [self.learner.names_[i] for i in case.features])]
-        for name in {*names, *values}:
-            if name not in values: fail("values", values, "a value, or null, for each name that was asked for", f"{name!r} has none")
+    def _in_order(self, case: OpenCase, values: dict[str, Any]) -> np.ndarray:
+        "Values that are given by name, in the order of the query; a word for its column stands for the features that are made of it."
+        lr, asked, given = self.learner, case.wants().tolist() or case.features, dict(values)
+        if not lr.names_ or case.rows: fail("values", values, "a list of numbers", "the features have no names")
+        names, columns = [str(lr.names_[i]) for i in asked], lr.table_.get("columns", lr.names_)
+        words = lr.table_.get("words", [None] * lr.d)
+        for i, name in zip(asked, names, strict=True):
+            if words[i] is None or columns[i] not in values: continue
+            word, known = values[columns[i]], [w for c, w in zip(columns, words, strict=True) if c == columns[i]]
+            if word == word and word not in known: fail(f"values of {columns[i]!r}", word, "null or one of " + ", ".join(map(repr, known)))
+            given.setdefault(name, float(word == words[i]) if word == word else np.nan)
+        for name in {*names, *given} - {columns[i] for i in asked if words[i] is not None}:
+            if name not in given: fail("values", values, "a value, or null, for each name that was asked for", f"{name!r} has none")
             if name not in names: fail("values", values, "values of the names that were asked for", f"{name!r} is none of them")
-        return np.array([values[name] for name in names])
+            if type(given[name]) is str: fail(f"values of {name!r}", given[name], "a number or null")
+        return np.array([given[name] for name in names])
 
     def _label(self, id: str | int, label: float, query: str | int | None = None) -> str:
         self.learn(id, label)

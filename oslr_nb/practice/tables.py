@@ -25,8 +25,9 @@ from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.base.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner
+from .columns import MISSING
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
-from .report import BINS, COMPARED, draw_figure, gather, report_text
+from .report import BINS, COMPARED, card_text, draw_figure, gather, report_text
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
 # %% auto #0
@@ -278,6 +279,14 @@ def play_table(
                     due = max(every, 20 * (started - now) if every else 0)  # writing takes at most a twentieth of the time
 
 # %% ../../nbs/practice/tables.ipynb #5966a7b1
+def about_table(survey: Survey, target: str, prices: np.ndarray | None) -> dict[str, Any]:
+    "What a model keeps of its table, for rows to come."
+    words = [word for values in survey.values for word in ([None] if values is None else values)]
+    gone = [word for word in (*survey.missing, *MISSING) if word not in words]
+    known = {"target": target, "columns": survey.owners, "words": words, "missing": gone}
+    return known | {"prices": None if prices is None else prices.tolist()}
+
+
 def read_costs(path: Path, survey: Survey) -> np.ndarray:
     "Price of each feature (d,): that of its column."
     found = named_numbers(check_path(path), "costs", ("feature", "price"))
@@ -292,7 +301,7 @@ def free_folder(resume: bool) -> Path:
     return Path("oslr_run" if last == 1 else f"oslr_run_{last}")
 
 
-WRITTEN = "checkpoint.npz", "loss.png", "model.npz", "report.md", "results.json"  # the files of a run; the checkpoint comes first
+WRITTEN = "checkpoint.npz", "card.md", "loss.png", "model.json", "model.npz", "report.md", "results.json"  # of a run; the checkpoint first
 
 
 @contextlib.contextmanager
@@ -336,8 +345,8 @@ def run_table(
         nothing is standardised; or a CSV or Parquet file with the columns feature, centre and scale, and a row for each column and the
         target.
     out : str or Path, optional
-        Folder for report.md, loss.png, results.json, model.npz and checkpoint.npz. Default: oslr_run, oslr_run_2, ...: the first that is
-        free, or to resume the last that is there.
+        Folder for the files of the run, report.md among them. Default: oslr_run, oslr_run_2, ...: the first that is free, or to resume
+        the last that is there.
     seed : int
         Of the learner's draws, at least 0; the same seed gives the same report.
     encode : bool or sequence of str
@@ -425,9 +434,11 @@ def run_table(
         done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         results = gather(survey, facts, lr, tally, prices)
-        lr.names_ = survey.names
+        lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)
         lr.save(out / "model.npz")
         draw_figure(results, out / "loss.png")
         write_whole(out / "results.json", json.dumps(results, indent=1))
         write_whole(out / "report.md", report_text(results))
+        write_whole(out / "model.json", lr.to_json())
+        write_whole(out / "card.md", card_text(results, json.loads(lr.to_json())))
         return results

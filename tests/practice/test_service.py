@@ -461,7 +461,7 @@ def test_names_and_prices_of_a_service(tmp_path):
     one, two = (ask(s, "weights") for s in (plain, named))
     assert one["weights"] == two["weights"] and two["names"] == [TESTS[i] for i in two["features"]]
     asked = ask(named, "query", id="x")["features"]
-    for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a list of numbers"),
+    for wrong, words in (({}, "has none"), (dict.fromkeys(TESTS, 1), "none of them"), ({TESTS[i]: "a" for i in asked}, "a number or null"),
                          ({TESTS[i]: 1e70 for i in asked}, "it must be"), ([1], "3 numbers"), ([None, 1, "a"], "a list of numbers")):
         assert words in ask(named, "values", id="x", values=wrong)["error"] and len(named.open["x"].values) == 0
     ask(plain, "query", id="x")

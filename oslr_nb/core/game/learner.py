@@ -4,6 +4,7 @@
 """The learner: three calls a round, always in the same order, and what a new learner has to write."""
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Awaitable, Callable
@@ -111,6 +112,7 @@ class Learner:
     explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
     intercept_: Any = 0.0  # a float; learners that centre their features make it a property
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
+    table_: dict[str, Any] = {}  # of the table of `oslr run`: target, column and word of each feature, words for missing values, prices
     menu: Menu  # what it buys from
     loss: ClassVar[Loss] = SQUARED  # what its predictions cost
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
@@ -395,6 +397,32 @@ class Learner:
             w[gone] = 0.0
         return w, level
 
+    def to_json(self) -> str:
+        """The linear function as JSON, for programs without this package.
+
+        Returns
+        -------
+        str
+            An object with "learner", "target", "intercept", "features", "words" and "missing". Each of the features has "name", "column",
+            "weight", "mean" and, where they are known, "word" and "price"; a feature with a word is 1 where the column holds that word,
+            else 0. The mean stands in for a missing value, and for a word that is not among the "words" of its column. "missing": texts
+            that count as missing.
+        """
+        w, level = self.linear_function()
+        names, means = [str(v) for v in self.names_ or range(self.d)], getattr(self, "means_", np.zeros(self.d))
+        table = {"target": "", "columns": names, "words": [None] * self.d, "missing": [], "prices": None} | self.table_
+        columns, words, prices = table["columns"], table["words"], table["prices"]
+        features, all_words = [], {}
+        for i in np.flatnonzero(w).tolist():
+            one = {"name": names[i], "column": columns[i], "weight": float(w[i]), "mean": float(means[i])}
+            if prices is not None: one["price"] = prices[i]
+            if words[i] is not None:
+                one["word"] = words[i]
+                all_words[columns[i]] = [word for c, word in zip(columns, words, strict=True) if c == columns[i]]
+            features.append(one)
+        model = {"learner": self.key, "target": table["target"], "intercept": level, "features": features, "words": all_words}
+        return json.dumps(model | {"missing": table["missing"]}, indent=1)
+
     def _importance(self, w: np.ndarray) -> np.ndarray:
         "How much each weight contributes (d,)."
         return np.abs(w)
@@ -522,6 +550,7 @@ class Learner:
         header["refused"] = None if self._unanswered is None else [np.asarray(part).tolist() for part in asked]
         if whole: header |= {"kind": "learner", "learner": self.key, "params": self.params}
         if whole and set(map(type, self.names_)) in ({str}, {int}): header["names"] = self.names_  # names that JSON can hold
+        if whole and self.table_: header["table"] = self.table_
         return header, {name: np.array(self._array(name)) for name in self.arrays}
 
     def set_state(self, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -546,10 +575,16 @@ class Learner:
         if asked is not None: check_int("size of the query", sum(map(len, split_query(asked, self.d))), 0, self.most)
         names = tuple(header.get("names", self.names_))
         if names and not len(names) == len(set(names)) == self.d: fail("names", names, "distinct")
+        about = header.get("table", self.table_)
+        if about:
+            texts = [about["target"], *about["missing"], *about["columns"], *(word for word in about["words"] if word is not None)]
+            right = len(names) == len(about["columns"]) == len(about["words"]) == len(about["prices"] or names)
+            if not right or set(map(type, texts)) != {str}: fail("table", about, "a column and a word, or null, of each feature")
         mine = {name: self._array(name) for name in self.arrays}
         given = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, self.older.get(name)) for name, a in mine.items()}
         self.rng.bit_generator.state = header["rng"]
-        self._next, self._cost, self._case, self._unanswered, self.names_ = header["next"], header["cost"], None, asked, names
+        self._next, self._cost, self._case, self._unanswered = header["next"], header["cost"], None, asked
+        self.names_, self.table_ = names, about
         for name, a in mine.items(): a[...] = given[name]
         self._forget()
         self._check_state()

@@ -1,0 +1,155 @@
+"""Models that travel: predictions from the bought columns alone, in Python, from a terminal, from JSON, and in a service by name."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from conftest import command
+
+import oslr_nb as oslr
+from oslr_nb.practice import service as sv
+from oslr_nb.practice.models import predict_table
+from oslr_nb.practice.tables import run_table
+
+CITIES = ["Oslo", "Rome", "NA", "Paris"]
+
+
+def rows_of(n: int, seed: int, gaps: float = 0.0) -> list[dict[str, str]]:
+    "Rows in which the city, two numbers and one with gaps matter."
+    rng = np.random.default_rng(seed)
+    X, city = rng.standard_normal((n, 6)), rng.choice(CITIES, n)
+    y = 2 * X[:, 0] - X[:, 3] + 3 * (city == "Rome") + 2 * (city == "Oslo") + 0.1 * rng.standard_normal(n)
+    gone = rng.random((n, 6)) < gaps
+    return [{f"x{i}": "?" if gone[t, i] else repr(float(X[t, i])) for i in range(6)} | {"city": str(city[t]), "y": repr(float(y[t]))}
+            for t in range(n)]
+
+
+def write(path, rows, columns=None):
+    with open(path, "w", newline="") as f:
+        table = csv.DictWriter(f, columns or list(rows[0]), extrasaction="ignore")
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+@pytest.fixture(scope="module", params=["auto", "ito2017.RDA1", "priced"])
+def made(request, tmp_path_factory):
+    "A run, the file of its model, its JSON."
+    folder = tmp_path_factory.mktemp("models")
+    more = {"learner": request.param, "budget": 5}
+    if request.param == "ito2017.RDA1": more |= {"options": ["k=3", "step=adaptive"], "passes": 3}
+    if request.param == "priced":
+        (folder / "prices.csv").write_text("feature,price\ncity,3\n" + "".join(f"x{i},{1 + i / 2}\n" for i in range(6)))
+        more = {"budget": 9.0, "costs": folder / "prices.csv", "priced": True}
+    r = run_table(write(folder / "old.csv", rows_of(2000, 0, 0.05)), target="y", encode=["*"], impute=True, missing=["?"],
+                  out=folder / "run", **more)
+    path = folder / "run" / "model.npz"
+    return r, path, oslr.load(path).to_json()
+
+
+def by_hand(text: str, row: dict[str, str]) -> float:
+    "What a program without this package does."
+    model = json.loads(text)
+    total = model["intercept"]
+    for f in model["features"]:
+        text = row.get(f["column"], "").strip()
+        if text in model["missing"]: text = ""
+        if "word" in f: value = float(text == f["word"]) if text in model["words"][f["column"]] else f["mean"]
+        else: value = float(text) if text else f["mean"]
+        total += f["weight"] * value
+    return total
+
+
+def test_three_ways_to_the_same_numbers(made, tmp_path):
+    r, path, text = made
+    model, learner, new = json.loads(text), oslr.load(path), rows_of(500, 1, 0.1)
+    needed = list(dict.fromkeys(f["column"] for f in model["features"]))
+    assert model["target"] == "y" and len(model["features"]) <= 5 and ("price" in model["features"][0]) == r["priced"]
+    new[3]["city"], new[7]["city"] = "Madrid", ""
+    found, said = predict_table(path, write(tmp_path / "new.csv", new, needed[::-1]))
+    assert found.tolist() == [by_hand(text, row) for row in new]
+    y = np.array([float(row["y"]) for row in new])
+    assert 1 - np.mean((found - y) ** 2) / y.var() > (0.5 if r["learner"] == "ito2017.RDA1" else 0.8)
+    if "city" in needed:
+        assert any("1 of 500 rows = 'Madrid'" in line for line in said) and "1 in 'city'" in said[0]
+    assert all(f"in '{c}'" in said[0] for c in needed if c != "city")
+    for row, prediction in list(zip(new, found, strict=True))[10:60]:
+        case = learner.open(explore=False)
+        given = [row["city"] == name[5:] if "=" in name else np.nan if row[name] == "?" else float(row[name]) for name in case.names()]
+        case.give(given)
+        assert case.predict() == pytest.approx(prediction, rel=1e-9, abs=1e-9)
+    out = tmp_path / "p.csv"
+    assert command("predict", path, tmp_path / "new.csv", "--out", out).exit_code == 0
+    printed = command("predict", path, tmp_path / "new.csv")
+    assert out.read_text() == "prediction\n" + "".join(f"{v!r}\n" for v in found.tolist()) and out.read_text() in printed.output
+
+
+def test_the_card_of_a_model(made):
+    r, path, text = made
+    card, model = (path.parent / "card.md").read_text(), json.loads(text)
+    assert (path.parent / "model.json").read_text() == text
+    for f in model["features"]:
+        i = r["features"].index(f["name"])
+        row = next(line for line in card.splitlines() if line.startswith(f"| {f['name']} |"))
+        assert f"{r['bought'][i] / r['rounds']:.1%}" in row and f"{r['weights'][i]:.4g}" in row and row.count("|") == 4 + r["priced"]
+    assert ("Learning has cost" in card) == (", for " in card) == r["priced"] and "## What it reached" in card
+
+
+def test_what_cannot_be_predicted_is_refused(made, tmp_path):
+    _, path, text = made
+    new, needed = rows_of(20, 1), list(dict.fromkeys(f["column"] for f in json.loads(text)["features"]))
+    number = next(c for c in needed if c != "city")
+    good = write(tmp_path / "new.csv", new)
+    other = [*(c for c in needed if c != number), number.upper()]
+    bad = {"lacking.csv": ([{**row, number.upper(): row[number]} for row in new], other, "did you mean"),
+           "words.csv": ([{**row, number: "high"} for row in new], needed, f"column '{number}', row 1 = 'high'"),
+           "large.csv": ([*new, {**new[0], number: "1e61"}], needed, f"'{number}', row 21"),
+           "twice.csv": (new, [*needed, number], "2 have it")}
+    for name, (rows, columns, words) in bad.items():
+        done = command("predict", path, write(tmp_path / name, rows, columns))
+        assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
+    (tmp_path / "empty.csv").write_text("")
+    new_one, plain = oslr.auto(4, 2, seed=0), oslr.auto(4, 2, seed=0)
+    new_one.names_ = ("a", "b", "c", "d")
+    for name, learner in (("new.npz", new_one), ("plain.npz", plain)): learner.save(tmp_path / name)
+    for model, rows, words in ((tmp_path / "no.npz", good, "there is none"), (good, good, "a whole file"), (tmp_path, good, "a folder"),
+                               (path, tmp_path / "no.csv", "there is none"), (path, tmp_path / "empty.csv", "rows"),
+                               (tmp_path / "new.npz", good, "weights"), (tmp_path / "plain.npz", good, "names")):
+        done = command("predict", model, rows)
+        assert done.exit_code == 2 and words in done.output and done.output.count("\n") == 1, done.output
+    assert command("predict", path, good, "--out", tmp_path).exit_code == 2
+
+
+def test_a_file_with_a_wrong_table_is_refused(made, tmp_path):
+    learner = oslr.load(made[1])
+    for wrong in ({"columns": [1] * learner.d}, {"words": [None]}, {"missing": [None]}, {"target": 1}, {"prices": [1.0]}):
+        learner.table_ = oslr.load(made[1]).table_ | wrong
+        learner.save(tmp_path / "m.npz")
+        with pytest.raises(ValueError, match="a whole file"): oslr.load(tmp_path / "m.npz")
+
+
+def test_a_service_takes_words_by_their_column(tmp_path):
+    write(tmp_path / "old.csv", rows_of(600, 0))
+    run_table(tmp_path / "old.csv", target="y", encode=["*"], budget=5, out=tmp_path / "run")
+    ask = lambda service, op, **fields: json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
+    services, new = [sv.Service(oslr.load(tmp_path / "run" / "model.npz")) for _ in range(2)], rows_of(200, 1)
+    words = 0
+    for t, row in enumerate(new):
+        asked, _ = (ask(s, "query", id=t)["names"] for s in services)
+        plain = {name: float(row["city"] == name[5:]) if "=" in name else float(row[name]) for name in asked}
+        by_column = {name.split("=")[0]: row["city"] if "=" in name else float(row[name]) for name in asked}
+        words += len(by_column) < len(plain)
+        told = [ask(s, "values", id=t, values=v) for s, v in zip(services, (plain, by_column), strict=True)]
+        assert "prediction" in told[0] and told[0] == told[1], told
+        for s in services: ask(s, "label", id=t, label=float(row["y"]))
+    assert words > 20
+    one, t, asked = services[0], len(new), []
+    while not any("=" in name for name in asked):
+        t += 1
+        asked = ask(one, "query", id=t)["names"]
+    rest = {name: 1.0 for name in asked if "=" not in name}
+    assert "one of 'NA', 'Oslo'" in ask(one, "values", id=t, values=rest | {"city": "Madrid"})["error"]
+    assert "one of 'NA', 'Oslo'" in ask(one, "values", id=t, values=rest | {"city": 3})["error"]
+    if rest: assert "a number or null" in ask(one, "values", id=t, values=rest | {"city": "Rome", next(iter(rest)): "Rome"})["error"]
+    assert "prediction" in ask(one, "values", id=t, values=rest | {"city": None})
