@@ -13,11 +13,11 @@ import numpy as np
 
 from .. import own
 from ..core.base.checks import check_choice, check_int, check_real, fail
-from ..core.game.environment import PROTOCOLS, check_costs, rows_ahead
+from ..core.game.environment import PROTOCOLS, Menu, check_offers, rows_ahead
 from ..core.base.frames import own_names
 from ..core.game.learner import Learner
 from ..core.game.registry import LEARNERS, module_of, papers
-from .moments.learner import priced_menu, spendable
+from .moments.learner import menu_of
 from .moments.sums import MEMORIES
 
 # %% auto #0
@@ -42,7 +42,7 @@ def priced_learners() -> list[str]:
 # %% ../../nbs/own/05_choice.ipynb #52e2a1d9
 def auto(
     d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, seed: Any = None,
-    costs: Any = None, average: bool = False, ahead: int = 1,
+    costs: Any = None, average: bool = False, ahead: int = 1, groups: Any = None,
 ) -> Learner:
     """Make the default learner: nothing to tune, no scale to declare.
 
@@ -68,6 +68,11 @@ def auto(
     ahead : int, default 1
         With `average`: whole rows that may be bought before they are paid. By round t at most t budgets and the price of so many rows are
         spent. For T rounds and B values of each in all: T / d of them, and a budget of B - 1.
+
+    groups : array-like (d,), optional
+        OSLR: name or whole number of the group of each feature, in their order or by name. The features of a group are bought together, and
+        paid once: `costs` are then those of the groups, by name, or in the order of their numbers, or as names come first; without costs
+        the budget counts groups, from 1 on. Default: each feature alone.
 
     Returns
     -------
@@ -102,14 +107,16 @@ def auto(
     d = check_int("d", d, 2, 10**8, pair)
     if rows_ahead(average, ahead):
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
-        return own.PairwiseLeastSquares(d, budget, costs=costs, average=True, ahead=ahead, seed=seed)
+        return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, average=True, ahead=ahead, seed=seed)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
-    if costs is not None:
-        if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", f"prices are known to {', '.join(priced_learners())}")
-        most, rows = max(2, spendable(priced_menu(d, budget, costs))), rows_for(d)
+    for name, value in (("costs", costs), ("groups", groups)):
+        why = f"{'prices' if name == 'costs' else name} are known to {', '.join(priced_learners())}"
+        if value is not None and protocol != "OSLR": fail("protocol", protocol, f"'OSLR' with {name}", why)
+    if (sold := menu_of(d, budget, costs, groups))[1]:
+        most, rows = max(2, sold[1]), rows_for(d)
         if rows is not None and rows < 2 * most:
             fail("budget", budget, "less", f"it buys {most} features at once, and for d = {d} the moments of pairs fit for {rows // 2}")
-        return own.PairwiseLeastSquares(d, budget, costs=costs, rows=rows, seed=seed)
+        return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, rows=rows, seed=seed)
     budget = check_int("budget", budget, 2, d, pair)
     if protocol == "training-only":
         check_int("d", d, 2, 5000, "own.PairwiseTrainingOnly keeps the moments of all pairs")
@@ -127,7 +134,7 @@ def auto(
 # %% ../../nbs/own/05_choice.ipynb #a741aac6
 def make_learner(
     learner: str | Callable[..., Learner], d: int, budget: float, seed: Any = None, costs: Any = None,
-    options: dict[str, Any] | None = None,
+    options: dict[str, Any] | None = None, groups: Any = None,
 ) -> Learner:
     """A new learner from the words of a user.
 
@@ -135,7 +142,7 @@ def make_learner(
     ----------
     learner : str or callable
         "auto"; or a key of `LEARNERS` whose class needs d, budget and the options only; or a callable that is given these and `seed=`,
-        and `costs=` where there are prices.
+        and `costs=` and `groups=` where there are some.
     d : int
         Number of features.
     budget : int or float
@@ -146,6 +153,8 @@ def make_learner(
         Prices of the features.
     options : dict, optional
         Further arguments by name.
+    groups : array-like (d,), optional
+        Groups of features that are bought together, as for `auto`.
 
     Returns
     -------
@@ -168,9 +177,10 @@ def make_learner(
         if learner != "auto" and learner not in LEARNERS: fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
         make: Callable[..., Any] = auto if learner == "auto" else LEARNERS[learner].cls
     else: make = learner if callable(learner) else fail("learner", learner, '"auto", a key of oslr.LEARNERS or a callable')
-    priced = {} if costs is None else {"costs": costs}
+    priced = {name: value for name, value in (("costs", costs), ("groups", groups)) if value is not None}
     if priced and isinstance(learner, str) and learner not in ("auto", *priced_learners()):
-        fail("learner", learner, '"auto" or ' + ", ".join(priced_learners()), "no other learner knows prices, and costs were given")
+        why = "no other learner knows " + ("groups, and groups" if costs is None else "prices, and costs") + " were given"
+        fail("learner", learner, '"auto" or ' + ", ".join(priced_learners()), why)
     try: made = make(d, budget, seed=seed, **priced, **(options or {}))
     except TypeError as e:
         hint = "functools.partial adds further arguments to a class"
@@ -179,7 +189,10 @@ def make_learner(
     if not isinstance(made, Learner): fail("learner", learner, "a callable that makes a learner", f"it made {made!r}")
     if made.d != d: fail("d of the learner", made.d, f"{d}, the number of features")
     if not priced and not made.menu.ahead: check_int("budget of the learner", made.budget, 0, budget, "no more may be bought")
-    elif priced and (made.menu.counted or not np.array_equal(made.menu.prices(d), check_costs(costs, d, own_names(costs)))):
-        fail("costs of the learner", made.menu.costs, "the prices that were given")
     else: check_real("budget of the learner", made.budget, 0.0, budget, "no more may be spent")
+    costs, groups, _ = check_offers(d, costs, groups, own_names(costs if groups is None else groups))
+    asked, made_for = Menu(budget, costs, 0, groups).terms(d), made.menu.terms(d)
+    for name, what in (("groups", "groups"), ("costs", "prices")):
+        if not np.array_equal(made_for[name], asked[name]):
+            fail(f"{name} of the learner", getattr(made.menu, name), f"the {what} that were given")
     return made

@@ -27,7 +27,7 @@ from ..core.base.storage import check_path
 from .data import markdown, stored_result
 from ..own import moment_theory
 from ..own.choice import auto, priced_learners
-from ..own.moments.learner import priced_menu
+from ..own.moments.learner import menu_of
 
 # %% auto #0
 __all__ = ['MOST', 'CHANCE', 'LARGEST_SAMPLE', 'TRIAL', 'Check', 'judge', 'horizon', 'Outlook', 'Advice', 'recommend',
@@ -465,7 +465,7 @@ def check_money(budget: Any, costs: Any, d: int, names: list[str]) -> tuple[int,
     "Features bought a round, money and prices."
     if costs is None: return check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend"), None, None
     costs = check_costs(costs, d, tuple(names))
-    budget = priced_menu(d, budget, costs).budget
+    budget = menu_of(d, budget, costs, None)[0].budget
     return min(d, max(2, int(budget / max(costs.mean(), 1e-300)))), budget, costs
 
 

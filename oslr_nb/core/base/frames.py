@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import mmap
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,8 +55,8 @@ def aligned(y: Any, X: Any, name: str = "y") -> Any:
     fail(f"index of {name}", [*mine[:3], "..."], f"that of X, {[*its[:3], '...']}, in any order", why)
 
 
-def by_names(name: str, value: Any, names: tuple, what: str) -> Any:
-    "Numbers in the order of the names, if they have names themselves; other names are refused. what: what each number is."
+def by_names(name: str, value: Any, names: tuple, what: str, check: Callable[[str, Any], Any] | None = check_real) -> Any:
+    "Values in the order of the names, if they have names themselves; other names are refused. what, check: what each is, and its check."
     found = own_names(value)
     if not found or not (names or isinstance(value, Mapping)): return value
     if not names: fail(name, value, "numbers in the order of the features", "the features have no names")
@@ -65,7 +65,7 @@ def by_names(name: str, value: Any, names: tuple, what: str) -> Any:
         if n not in value: fail(name, value, "a mapping with all features", f"{n!r}{code_points(n, found)} has no {what}")
     for n in found:
         if n not in set(names): fail(name, value, "a mapping of the features", f"{n!r}{code_points(n, names)} is none of them")
-    return [check_real(f"{name}[{n!r}]", value[n]) for n in names]
+    return [check(f"{name}[{n!r}]", value[n]) if check else value[n] for n in names]
 
 
 def looks_like(a: Any, b: Any) -> bool:

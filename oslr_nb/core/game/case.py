@@ -45,7 +45,7 @@ class OpenCase:
         self.rows: list[list[float]] = []
         self.values, self.explored = np.empty(0), True
         self.prediction: float | None = None
-        if not self.explore: self.features = np.flatnonzero(learner.linear_function()[0]).tolist()
+        if not self.explore: self.features = learner.menu.whole(np.flatnonzero(learner.linear_function()[0])).tolist()
         else:
             self._put_aside()
             query, rows = learner.query(), np.empty((0, learner.d))

@@ -73,15 +73,15 @@ def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) ->
     "Refuse a learner that may ask for more than the environment sells in a round."
     mine, sold = learner.menu, env.menu
     check_int("rows ahead of the learner", mine.ahead, 0, sold.ahead, "the environment sells no more before they are paid")
-    if sold.counted and mine.ahead: return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
-    if sold.counted:
+    if sold.counted and not mine.ahead:
         return check_int("learner.budget" if mine.counted else "learner.most", learner.most, 0, env.budget, "the environment sells no more")
-    if mine.counted:
+    if mine.counted and sold.groups is None and not mine.ahead:
         dearest = float(np.sort(sold.prices(env.d))[env.d - learner.budget :].sum())
         why = f"it buys any {learner.budget} features, whatever they cost; learners with costs= know prices"
         return check_real("price of the learner's dearest purchase", dearest, -1.0, sold.limit, why)
-    costs, own = sold.prices(env.d), mine.prices(env.d)
-    if not np.array_equal(own, costs if place is None else costs[place]): fail("learner.costs", own, "the prices of the environment")
+    own, its = mine.terms(env.d), sold.terms(env.d, place)
+    for name, what in (("groups", "groups"), ("costs", "prices")):
+        if not np.array_equal(own[name], its[name]): fail(f"learner.{name}", getattr(mine, name), f"the {what} of the environment")
     return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
 
 
@@ -218,8 +218,8 @@ def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70ac
 def environment_of(learner: Learner, X: np.ndarray, y: np.ndarray) -> Environment:
     "An environment that sells what the learner may ask for."
-    menu = learner.menu
-    return Environment(X, y, learner.budget, learner.protocol, learner.params.get("k"), menu.costs, menu.ahead > 0, max(menu.ahead, 1))
+    m, average = learner.menu, learner.menu.ahead > 0
+    return Environment(X, y, learner.budget, learner.protocol, learner.params.get("k"), m.costs, average, max(m.ahead, 1), m.groups)
 
 
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:

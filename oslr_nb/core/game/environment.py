@@ -18,7 +18,7 @@ from ..base.frames import by_names, check_stream, column_names
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'PRICE_SLACK', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'Menu', 'rows_ahead',
            'Environment', 'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs',
-           'price_of']
+           'check_offers', 'group_names', 'price_of']
 
 # %% ../../../nbs/core/game/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -40,18 +40,20 @@ PRICE_SLACK = 1e-9  # share of a budget of money by which a sum of prices may ex
 class Menu:
     """What may be bought, and for how much.
 
-    budget: of a round; money, or how many numbers. costs (d,): the price of each feature; None: each number costs 1, a linear measurement
-    too. ahead: with a budget on average, the whole rows that may be bought before they are paid; 0 for a budget of each round.
+    budget: of a round; money, or how many numbers or groups. costs: the price of each group; None: each costs 1, a linear measurement too.
+    ahead: with a budget on average, the whole rows that may be bought before they are paid; 0 for a budget of each round. groups (d,):
+    numbers from 0 on: features of one number are sold together, and paid once; None: each alone.
     """
 
     budget: float
     costs: np.ndarray | None = None
     ahead: int = 0
+    groups: np.ndarray | None = None
 
     @property
     def counted(self) -> bool:
         "Whether all numbers cost 1."
-        return self.costs is None
+        return self.costs is None and self.groups is None
 
     @property
     def limit(self) -> float:
@@ -70,15 +72,38 @@ class Menu:
         "What round t, from 1 on, may spend if `paid` was spent before: the limit, or on average t budgets and the rows ahead in all."
         return t * self.limit + self.ahead * self.most(d) - paid if self.ahead else self.limit
 
+    def offers(self, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        "Price of each group; group of each of d features; the features group by group, and where each group begins, and the last one ends."
+        groups = np.arange(d) if self.groups is None else self.groups
+        ends = np.cumsum(np.bincount(groups))
+        costs = np.ones(len(ends)) if self.costs is None else self.costs
+        return costs, groups, np.argsort(groups, kind="stable"), np.concatenate([[0], ends])
+
+    def terms(self, d: int, place: np.ndarray | None = None) -> dict[str, np.ndarray]:
+        "Of d features in the order `place`: the first that is sold with each, and what they cost together."
+        costs, groups, _, _ = self.offers(d)
+        if place is not None: groups = groups[place]
+        _, first, at = np.unique(groups, return_index=True, return_inverse=True)
+        return {"groups": first[at], "costs": costs[groups]}
+
     def prices(self, d: int) -> np.ndarray:
-        "The price of each of d features."
-        return np.ones(d) if self.costs is None else self.costs
+        "The price of each of d features; that of a group stands at its first one, and the others are free."
+        if self.groups is None: return np.ones(d) if self.costs is None else self.costs
+        costs, _, members, starts = self.offers(d)
+        out = np.zeros(d)
+        out[members[starts[:-1]]] = costs
+        return out
+
+    def whole(self, S: np.ndarray) -> np.ndarray:
+        "Features (n,) and all that are sold with them."
+        return S if self.groups is None else np.flatnonzero(np.isin(self.groups, self.groups[S]))
 
     def price(self, S: np.ndarray, rows: Any = ()) -> float:
         "What it costs to buy features (n,), and linear measurements (m, d)."
-        if self.costs is None: return len(rows) + len(S)
+        if self.counted: return len(rows) + len(S)
         if len(rows): fail("number of measurements", len(rows), "0", "prices are those of features")
-        return price_of(self.costs, S)
+        if self.groups is not None: S = np.array(list(dict.fromkeys(self.groups[S].tolist())), np.int64)
+        return price_of(self.costs, S) if self.costs is not None else len(S)
 
 
 def rows_ahead(average: Any, ahead: Any) -> int:
@@ -115,6 +140,10 @@ class Environment:
         OSLR only: the budget is one on average; without costs it may then be a fraction.
     ahead : int
         With `average`: by round t, t budgets and the price of `ahead` whole rows may have been spent, however they are divided.
+    groups : array-like (d,), optional
+        Name or number of the group of each column; not under POSLR. The columns of a group are sold together only, and paid once: `costs`
+        are then those of the groups, by name, or in the order of their numbers, or as names come first, and without costs the budget counts
+        groups.
 
     Attributes
     ----------
@@ -129,7 +158,7 @@ class Environment:
     purchases : array of int64, shape (d,)
         How often each coordinate was bought.
     spent : array (T,) or None
-        Money spent in each round; None without `costs`.
+        Money spent in each round, or groups bought if they have no prices; None where numbers are counted.
     ledger : list of (int, array, array)
         Every sale: round, coordinates, measurement rows.
 
@@ -140,27 +169,26 @@ class Environment:
     """
 
     def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None,
-                 average: bool = False, ahead: int = 1):
+                 average: bool = False, ahead: int = 1, groups: Any = None):
         self.names = column_names(X)
         self._X, self._y = check_stream(X, y, missing=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
-        rows, why = rows_ahead(average, ahead), f"there are d = {self.d} features"
+        rows = rows_ahead(average, ahead)
         if rows and protocol != "OSLR": fail("average", average, f"False for {protocol}", "its budget is that of each round")
-        if costs is not None: self.menu = self._priced(budget, costs, rows)
-        elif rows: self.menu = Menu(check_real("budget", budget, 0.0, self.d, why), None, rows)
-        else: self.menu = Menu(check_int("budget", budget, 0, self.d, why))
+        for name, value in (("costs", costs), ("groups", groups)):
+            if value is not None and protocol == "POSLR": fail(name, value, "None for POSLR", "the weights that it commits are counted")
+        costs, groups, n = check_offers(self.d, costs, groups, self.names)
+        why = f"there are d = {self.d} features" + f" in {n} groups" * (groups is not None)
+        if costs is not None: budget = check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
+        else: budget = check_real("budget", budget, 0.0, n, why) if rows else check_int("budget", budget, 0, n, why)
+        self.menu = Menu(budget, costs, rows, groups)
         self.spent: np.ndarray | None = None if self.menu.counted else np.zeros(self.T)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.ledger: list[tuple[int, np.ndarray, np.ndarray]] = []
         self.t, self.predictions, self._paid = 0, np.full(self.T, np.nan), 0.0
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
-
-    def _priced(self, budget: Any, costs: Any, ahead: int) -> Menu:
-        if self.protocol == "POSLR": fail("costs", costs, "None for POSLR", "the weights that it commits are counted, not priced")
-        costs = check_costs(costs, self.d, self.names)
-        return Menu(check_real("budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices"), costs, ahead)
 
     @property
     def budget(self) -> float:
@@ -172,7 +200,8 @@ class Environment:
         self._held, self._phase = np.empty(0, np.int64), "query" if self.protocol == "OSLR" else "commit"
 
     def __repr__(self) -> str:
-        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}{', with costs' * (not self.menu.counted)}"
+        what = f"T={self.T}, d={self.d}, budget={self.budget}, protocol={self.protocol!r}"
+        what += ", with costs" * (self.menu.costs is not None) + ", with groups" * (self.menu.groups is not None)
         return f"Environment({what}; {self.t} rounds played)"
 
     def _expect(self, call: str, phase: str, protocols: tuple[str, ...] = PROTOCOLS) -> None:
@@ -215,7 +244,7 @@ class Environment:
         BudgetExceeded
             If it costs more than is left of the round's budget.
         ProtocolError
-            If the call is out of order, or a coordinate was sold already in this round.
+            If the call is out of order, or a coordinate was sold already in this round, or only with others.
         ValueError
             If the query is malformed or a value to be sold is not a finite number.
         """
@@ -223,6 +252,8 @@ class Environment:
         rows, bought = split_query(query, self.d)
         for i in np.intersect1d(bought, self._held)[:1] if self._held.size else ():
             raise ProtocolError(f"query repeats coordinate {i}: it was already sold in round {self.t + 1}.")
+        for i in np.setdiff1d(self.menu.whole(bought), bought)[:1]:
+            raise ProtocolError(f"query lacks coordinate {i}, which is sold together with others that it asks for.")
         cost, room = self.menu.price(bought, rows), self.menu.left(self.d, self.t + 1, self._paid)
         if cost > room - self._spent:
             room, where = room / (1 + PRICE_SLACK) - self._spent, f"in round {self.t + 1}"
@@ -354,6 +385,34 @@ def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
     costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
     for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
     return costs
+
+
+def check_offers(d: int, costs: Any, groups: Any, names: tuple = ()) -> tuple[np.ndarray | None, np.ndarray | None, int]:
+    """Check prices and groups of features.
+
+    costs: prices of the features or, if they have some, of their groups; None for none. groups (d,): whole numbers or texts, by name as
+    `check_costs` takes prices; None for none. names (d,): those of the features, if they are known. Returns the prices of the groups in
+    their order; groups (d,) as of `Menu`, None where each feature is alone; and how many there are.
+    """
+    if groups is None: return None if costs is None else check_costs(costs, d, names), None, d
+    listed = group_names(groups, d, names)
+    order = sorted(set(listed)) if isinstance(listed[0], int) else list(dict.fromkeys(listed))
+    place = {name: e for e, name in enumerate(order)}
+    found, n = np.array([place[name] for name in listed]), len(order)
+    costs = None if costs is None else check_costs(costs, n, tuple(order))
+    return (costs, found, n) if n < d else (costs if costs is None else costs[found], None, d)
+
+
+def group_names(groups: Any, d: int, names: tuple = ()) -> list[Any]:
+    "The name or number of the group of each of d features, which have these names, if any."
+    groups = [groups] if isinstance(groups, str) else by_names("groups", groups, names, "group", None)
+    try: listed = [v.item() if isinstance(v, np.generic) else v for v in groups]
+    except TypeError: fail("groups", groups, "a list of names or numbers", "one for each feature")
+    if len(listed) != d: fail("number of groups", len(listed), f"{d}", "one for each feature, the same for those that are sold together")
+    for i, v in enumerate(listed):
+        if type(v) is not type(listed[0]) or type(v) not in (str, int):
+            fail(f"groups[{i}]", v, "a text, or a whole number, and all of one kind")
+    return listed
 
 
 def price_of(costs: np.ndarray, S: np.ndarray) -> float:

@@ -166,7 +166,8 @@ class Learner:
         for name, role in roles(self.State).items(): setattr(self, name, role.zeros(vars(self)))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.params.items() if k != 'costs' or self.d <= 20)})"
+        shown = {k: v for k, v in self.params.items() if k not in ("costs", "groups") or self.d <= 20}
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in shown.items())})"
 
     @cached_property
     def _state(self) -> Any:

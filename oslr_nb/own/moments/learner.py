@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
-from ...core.game.environment import Menu, check_costs, rows_ahead
+from ...core.game.environment import Menu, check_offers, group_names, rows_ahead
 from ...core.base.frames import check_stream, own_names
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
@@ -200,13 +200,23 @@ def check_sizes(d: Any, budget: Any, top: Any, rows: Any, support: Any, tables: 
     return d, budget, top, rows
 
 
-def priced_menu(d: Any, budget: Any, costs: Any) -> Menu:
-    "A menu with prices of which something can be bought for the budget, and at most 2000 features."
-    costs = check_costs(costs, check_int("d", d, 2, 10**8, "its state has to fit into memory"), own_names(costs))
-    menu = Menu(check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices"), costs)
-    if not (most := spendable(menu)): fail("budget", budget, f"at least {costs.min():.15g}, the smallest price")
-    if most > 2000: fail("budget", budget, "less", f"it buys {most} features at once, and a round costs the cube of that: at most 2000")
-    return menu
+def menu_of(d: Any, budget: Any, costs: Any, groups: Any, ahead: int = 0) -> tuple[Menu, int]:
+    """A menu of which something can be bought for the budget, and the most features that a round buys, but for a whole row.
+
+    At most 2000, unless features are counted: then `check_sizes` looks at the budget. ahead: as of `Menu`."""
+    given, whole = budget, "a round in which all features are bought costs d^2"
+    d = check_int("d", d, 2, 2000 if ahead else 10**8, whole if ahead else "its state has to fit into memory")
+    costs, groups, n = check_offers(d, costs, groups, own_names(costs) if groups is None else own_names(groups))
+    if costs is None and groups is None and not ahead: return Menu(budget), 0
+    if costs is not None: budget = check_real("budget", budget, 0.0, LARGEST, "with costs it is money, in the unit of the prices")
+    elif ahead: budget = check_real("budget", budget, 0.0, n, "a usual round buys less, and a whole row is paid off in the end")
+    else: budget = check_int("budget", budget, 1, n, f"it counts groups, and there are {n}")
+    menu = Menu(budget, costs, ahead, groups)
+    cheapest, most = float(menu.offers(d)[0].min()), spendable(menu, d)
+    if ahead and not budget > 1.1 * cheapest: fail("budget", given, f"above {1.1 * cheapest:g}", "1.1 times the smallest price")
+    if not most: fail("budget", given, f"at least {cheapest:.15g}, the smallest price")
+    if most > 2000: fail("budget", given, "less", f"it buys {most} features at once, and a round costs the cube of that: at most 2000")
+    return menu, most
 
 
 def check_memories(memories: Any) -> np.ndarray:
@@ -222,21 +232,18 @@ def purse(menu: Menu) -> float:
     return (menu.budget + menu.limit) / 2
 
 
-def averaged_menu(d: Any, budget: Any, costs: Any, ahead: int) -> tuple[Menu, int]:
-    "A menu with a budget on average, and how many features a usual round buys at most."
-    d = check_int("d", d, 2, 2000, "a round in which all features are bought costs d^2")
-    costs = None if costs is None else check_costs(costs, d, own_names(costs))
-    why = "a usual round buys less, and a whole row is paid off in the end"
-    menu = Menu(check_real("budget", budget, 0.0, d if costs is None else LARGEST, why), costs, ahead)
-    least = 1.1 * float(menu.prices(d).min())
-    if not menu.budget > least: fail("budget", budget, f"above {least:g}", "1.1 times the smallest price")
-    return menu, spendable(menu)
-
-
-def spendable(menu: Menu) -> int:
-    "The most features that a priced menu sells in a round."
+def spendable(menu: Menu, d: int) -> int:
+    "The most features that a menu sells in a round; an upper bound where they come in groups, the last of which may be broken."
     if menu.counted: return int(menu.budget)
-    return int((np.add.accumulate(np.sort(menu.prices(0))) <= purse(menu)).sum())
+    (costs, _, _, starts), money = menu.offers(d), purse(menu)
+    sizes, fits = np.diff(starts)[costs <= money], costs[costs <= money]
+    order = np.argsort(fits / sizes, kind="stable")
+    paid = np.add.accumulate(fits[order])
+    n = int((paid <= money).sum())
+    whole = int(sizes[order[:n]].sum())
+    if n == len(order): return whole
+    g, left = order[n], money - (paid[n - 1] if n else 0.0)
+    return whole + min(int(sizes[g]) - 1, int(sizes[g] * left / fits[g]))
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #04learnerpar
 PairFeatures = Annotated[SeveralFeatures, but("With all pairs and three tables up to 11,547.")]
@@ -246,15 +253,19 @@ BudgetOrMoney = Annotated[float, Parameter(
 Costs = Annotated[Any, Parameter(
     "Prices of the features, at least 0, in the unit of the budget, in their order or by name (a mapping, a Series of pandas). A feature "
     "that costs more than the budget is never bought. Default: the budget counts features.")]
+Groups = Annotated[Any, Parameter(
+    "Name or whole number of the group of each feature, in their order or by name. The features of a group are bought together, and paid "
+    "once: `costs` are then those of the groups, by name, or in the order of their numbers, or as names come first; without costs the "
+    "budget counts groups, from 1 on. Default: each feature alone.")]
 Exploring = Annotated[int, Parameter(
     "Favourites in a round that explores, from 0 to budget - 2. Default: all but a quarter of the budget, and but two at least. None with "
-    "`costs`: then random features come first, two or for a quarter of the money.")]
+    "`costs` or `groups`: then random ones come first, two or for a quarter of the money.")]
 Explore = Annotated[float, Real(
     "Least share of the rounds with random features, from 0 to 1 (all); in round t at least t^(-1/3).",
     0, 1, True, why="a share of the rounds")]
 Selection = Annotated[str, Choice(
     "How favourites are chosen: forward selection; all sets of that size, at most 10^6 of them; the Lasso in the moments. With `costs` "
-    "greedy: forward selection by gain per price, or by gain, whichever saves more.", words=("greedy", "exact", "lasso"))]
+    "or `groups` greedy: forward selection by gain per price, or by gain, whichever saves more.", words=("greedy", "exact", "lasso"))]
 Average = Annotated[bool, Flag(
     "Whether the budget is one on average, and may be a fraction. Some rounds then buy all features, of at most 2000, and the others a "
     "little less than the budget.")]
@@ -305,19 +316,19 @@ class PairwiseMoments(Learner):
         self._allocate()
         self.slot[:] = self.owner[:] = -1
         self.age[:], self.shares[:], self.label["weight"] = -1, 1 / self.experts, 1.0
-        costs = menu.prices(d)
+        costs = menu.offers(d)[0]
         had = np.sort(costs[costs <= menu.most(d)])  # a first choice when each could be bought START times
         self.num["next"] = math.ceil(START * max(1.0, min(float(had.sum()) / menu.budget, float(had.size))))
 
     @cached_property
     def _plan(self) -> Any:
         fits = self.width if self.width <= WHOLE else self.usual
-        k, costs = fits + 2, self.menu.prices(self.d)
+        k, (costs, groups, members, starts) = fits + 2, self.menu.offers(self.d)
         order = np.argsort(costs, kind="stable")[: 0 if self.menu.counted else np.count_nonzero(costs <= purse(self.menu))]
         given = (self.centre, 1 - 1 / self.memories, self.prior, self.explore, self.top, self.scales, self.rate, self.menu.counted,
                  (self.menu.ahead - 1) * self.menu.row(self.d) if self.menu.ahead else -1.0, fits)
         room = (*np.zeros((2, k, k)), *np.zeros((2, k)), np.zeros((self.experts + 1, k)), np.zeros(self.experts + 1))
-        return Plan(*given, purse(self.menu), costs, order, costs[order], np.zeros(2 * k, np.int64), *room)
+        return Plan(*given, purse(self.menu), costs, groups, members, starts, order, costs[order], np.zeros(2 * k, np.int64), *room)
 
     @property
     def lead(self) -> int:
@@ -350,7 +361,7 @@ class PairwiseMoments(Learner):
 
     def _bargains(self, k: int, money: float, divide: bool, least: float = 0.0, first: int = -1) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
-        chosen, space = np.zeros(k, np.int64), np.zeros((k + 3, self.d))
+        chosen, space = np.zeros(k, np.int64), np.zeros((k + 4, self.d))
         n, saved = choose_forward(chosen, space, self.selection_scale, money, divide, least, first, self._plan, self._state)
         return chosen[:n], saved
 
@@ -388,7 +399,7 @@ class PairwiseMoments(Learner):
                 found = best_support(V, b, k) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, k, 60))
                 found = found[self._forward_order(V, b, found)]
             if self.rows is not None: assign_rows(self._state, found, len(found))
-            n = int((np.add.accumulate(self._plan.costs[found[:k]]) <= purse(self.menu)).sum())
+            n = int((np.add.accumulate(self.menu.prices(self.d)[found[:k]]) <= purse(self.menu)).sum())
             self.favourites[:n], self.num[0]["held"] = found[:n], n
         self.arms /= 2
         self._choose_later()
@@ -438,8 +449,10 @@ class PairwiseLeastSquares(PairwiseMoments):
     ----------
     top : int
         Favourites in a round that explores; 0 with prices.
-    costs : array (d,) or None
-        The prices.
+    costs : array or None
+        The prices of the groups; of the features, if there are none.
+    groups : array (d,) or None
+        The number of the group of each feature.
 
     Notes
     -----
@@ -458,38 +471,43 @@ class PairwiseLeastSquares(PairwiseMoments):
     @validated
     def __init__(
         self, d: PairFeatures, budget: BudgetOrMoney, *, costs: Costs = None, top: Exploring | None = None,
-        average: Average = False, ahead: Ahead = 1,
+        average: Average = False, ahead: Ahead = 1, groups: Groups = None,
         explore: Explore = 0.05, support: Selection = "greedy", memories: Memories = MEMORIES, rows: Rows | None = None,
         centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
     ):
         usual, kept = None, check_memories(memories).size
-        if rows_ahead(average, ahead):
-            menu, usual = averaged_menu(d, budget, costs, ahead)
+        menu, most = menu_of(d, budget, costs, groups, rows_ahead(average, ahead))
+        if menu.ahead:
             for name, value in (("top", top), ("rows", rows)):
                 if value is not None: fail(name, value, "None with average", "whole rows show all pairs")
             if support != "greedy": fail("support", support, "'greedy' with average", "usual rounds buy what they can pay, in its order")
-            width, top, given = int(d), 0, None
-        elif costs is None:
+            width, usual, top, given = int(d), most, 0, None
+        elif menu.counted:
             d, width, top, rows = check_sizes(d, budget, top, rows, support, kept)
             menu, given = Menu(width), top
         else:
-            menu = priced_menu(d, budget, costs)
-            if top is not None: fail("top", top, "None with costs", "favourites are limited by their prices")
-            if support != "greedy": fail("support", support, "'greedy' with costs", "it alone knows prices")
-            d, width, top, rows = check_sizes(d, max(2, spendable(menu)), 0, rows, support, kept)
+            sold = "groups" if costs is None else "costs"
+            if top is not None: fail("top", top, f"None with {sold}", "favourites are limited by their prices")
+            if support != "greedy": fail("support", support, f"'greedy' with {sold}", "it alone knows prices")
+            d, width, top, rows = check_sizes(d, max(2, most), 0, rows, support, kept)
             given = None
         options = {"average": average, "ahead": ahead, "explore": explore, "memories": memories, "rows": rows, "centre": centre}
         holds = usual or (width if width < d else 0)
         super().__init__(d, width, menu, top, holds, seed, scales=scales, usual=usual, top=given, support=support, prior=prior, **options)
-        if costs is not None:
-            self.names_ = own_names(costs)
-            self.params |= {"costs": menu.prices(d).tolist()}
+        self.names_ = own_names(costs if groups is None else groups)
+        if menu.costs is not None: self.params |= {"costs": menu.costs.tolist()}
+        if menu.groups is not None: self.params |= {"groups": group_names(groups, d, self.names_)}
         self.params["budget"] = menu.budget
 
     @property
     def costs(self) -> np.ndarray | None:
-        "The prices (d,), if features have some."
+        "The prices of the groups, if they have some."
         return self.menu.costs
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        "The number of the group of each feature (d,), if there are groups."
+        return self.menu.groups
 
     @property
     def most(self) -> int:
@@ -501,15 +519,17 @@ class PairwiseLeastSquares(PairwiseMoments):
 
         Forward selection begins with each favourite, and each of the features that say most alone: what is chosen first must not be one
         that is new, and known together with few. Of the largest sets it takes the one that saves most."""
-        space, full, none = np.zeros((3, self.d)), len(self._forward(self.usual)), np.zeros(0, np.int64)
+        groups = self._plan.groups
+        size = lambda found: np.unique(groups[found]).size
+        space, full, none = np.zeros((4, self.d)), size(self._forward(self.usual)), np.zeros(0, np.int64)
         choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._state)  # what each says alone
         alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.usual]
-        starts = dict.fromkeys([*self.favourites_.tolist(), *alone.tolist()])
+        starts = dict.fromkeys([*groups[self.favourites_].tolist(), *groups[alone].tolist()])
         best, least = (0, 0.0, none), min(TOGETHER, 0.15 * self.memories[self.lead])
         while best[0] < full and least > 1:
             for first in starts:
                 found, saved = self._bargains(self.usual, purse(self.menu), not self.menu.counted, least, first)
-                best = max(best, (min(len(found), full), saved, found), key=lambda offer: offer[:2])
+                best = max(best, (min(size(found), full), saved, found), key=lambda offer: offer[:2])
             least /= 2
         return best[2]
 

@@ -24,17 +24,44 @@ __all__ = []
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #d2fbd367
 @kernel
-def best_bargain(residual: np.ndarray, free: np.ndarray, costs: np.ndarray, money: float, divide: bool) -> tuple[float, int]:
-    "The feature with most gain, or most gain for its price, among those that fit the money, and its gain; -1 if none gains."
+def best_bargain(gains: np.ndarray, costs: np.ndarray, money: float, divide: bool) -> tuple[float, int]:
+    "The group with most gain, or most gain for its price, among those that fit the money, and its gain; -1 if none gains."
     best, at, price = 0.0, -1, 0.0
-    for l in range(free.size):
-        if free[l] <= 0.05 or not costs[l] <= money: continue
-        gain = residual[l] * residual[l] / free[l]
-        if not gain > 0: continue
+    for l in range(gains.size):
+        gain = gains[l]
+        if not gain > 0 or not costs[l] <= money: continue
         mine, other = gain, best
         if divide and at >= 0: mine, other = gain * price, best * costs[l]  # quotients compared without a division: a price may be 0
         if mine > other or (mine == other and gain > best): best, at, price = gain, l, costs[l]
     return best, at
+
+# %% ../../../nbs/own/moments/03_purchases.ipynb #a1f0c957
+@kernel
+def group_gain(g: int, m: int, space: np.ndarray, plan: Plan, state: Moments) -> float:
+    """What the features of a group save together beside the m that are chosen: each what it saves beside those before it; -1 for nothing.
+
+    space: as `choose_forward` fills it. The rows of L hold the covariances of the features of the group, less what was chosen, and on the
+    diagonal what is left of each; the row behind them what is left of their correlations with the label."""
+    centre, prior, members, first, L = plan.centre, plan.prior, plan.members, plan.starts[g], plan.L
+    pairs, slot, t, d = state.pairs, state.slot, np.int64(state.num[0].lead), state.mark.size
+    scales, residual, free, rows, weight = space[0], space[1], space[2], space[4:], state.label[t].weight
+    n, gain = plan.starts[g + 1] - first, -1.0
+    if n > L.shape[1]: return gain
+    for a in range(n):
+        i = members[first + a]
+        left, rest = free[i], residual[i]
+        for b in range(a if left > 0.05 else 0):
+            j, v = members[first + b], 0.0
+            if L[b, b] > 0:
+                v = pair_correlation(pairs, slot, i, j, t, d, scales[i], scales[j], centre, weight, prior)
+                for e in range(m): v -= rows[e, i] * rows[e, j]
+                for e in range(b): v -= L[a, e] * L[b, e] / L[e, e] if L[e, e] > 0 else 0.0
+                left -= v * v / L[b, b]
+                rest -= v * L[n, b] / L[b, b]
+            L[a, b] = v
+        L[a, a], L[n, a] = left if left > 0.05 else 0.0, rest
+        if left > 0.05: gain = max(gain, 0.0) + rest * rest / left
+    return gain
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #6588b932
 @kernel(apart=True)
@@ -43,39 +70,48 @@ def choose_forward(
 ) -> tuple[int, float]:
     """Forward selection on the shrunk correlations of the leading table, with ridge; returns how many were found, and what they save.
 
-    O(d k^2), memory O(d k). It takes what still fits the money, by gain, or by gain per price. `least`: rounds in which each pair of the
-    chosen was bought together, at least. `first`: the feature to begin with, -1 for the best."""
+    O(d k^2), memory O(d k). It takes groups that still fit the money, by gain, or by gain per price. `least`: rounds in which each pair of
+    the chosen was bought together, at least. `first`: the group to begin with, -1 for the best."""
     centre, prior, costs = plan.centre, plan.prior, plan.costs
     pairs, slot, single, t = state.pairs, state.slot, state.single, np.int64(state.num[0].lead)
     d, weight, of_label = state.mark.size, state.label[t].weight, label_deviation(state.label[t], centre)
-    scales, residual, free, rows = space[0], space[1], space[2], space[3:]
+    scales, residual, free, gains, rows = space[0], space[1], space[2], space[3, : costs.size], space[4:]
+    starts, members = plan.starts, plan.members
     for l in range(d):
         f = single[l, t]
         scales[l] = inverse(deviation(f.n, f.sum, f.square, centre))
         residual[l] = label_correlation(f, scales[l], inverse(of_label), centre)
         free[l] = 1 + scale * math.sqrt(weight / f.n) if scales[l] > 0 else 0.0
-    saved = 0.0
-    for m in range(chosen.size):
-        best, i = best_bargain(residual, free, costs, money, divide)
-        if m == 0 and first >= 0 and free[first] > 0.05 and costs[first] <= money:
-            best, i = residual[first] * residual[first] / free[first], first
-        if i < 0: return m, saved
-        money -= costs[i]
+    saved, m = 0.0, 0
+    while m < chosen.size:
+        for g in range(costs.size):
+            fits = costs[g] <= money and starts[g + 1] - starts[g] <= chosen.size - m
+            gains[g] = group_gain(g, m, space, plan, state) if fits else -1.0
+        best, g = best_bargain(gains, costs, money, divide)
+        if m == 0 and first >= 0 and gains[first] >= 0: best, g = gains[first], first
+        if g < 0: break
+        money -= costs[g]
         saved += best
-        root, row = math.sqrt(free[i]), rows[m]
-        for l in range(d):
-            v = 0.0
-            if l != i: v = pair_correlation(pairs, slot, i, l, t, d, scales[i], scales[l], centre, weight, prior)
-            for a in range(m): v -= rows[a, i] * rows[a, l]
-            row[l] = v / root
-        step = residual[i] / root
-        for l in range(d):
-            residual[l] -= step * row[l]
-            free[l] -= row[l] * row[l]
-            if least > 0 and l != i and not pair_count(pairs, slot, i, l, t, d) >= least * weight: free[l] = 0.0
-        free[i] = 0.0
-        chosen[m] = i
-    return chosen.size, saved
+        for e in range(starts[g], starts[g + 1]):
+            i, row = members[e], rows[m]
+            chosen[m] = i
+            m += 1
+            if free[i] <= 0.05:  # the others of its group say what it says
+                free[i] = 0.0
+                continue
+            root = math.sqrt(free[i])
+            for l in range(d):
+                v = 0.0
+                if l != i: v = pair_correlation(pairs, slot, i, l, t, d, scales[i], scales[l], centre, weight, prior)
+                for a in range(m - 1): v -= rows[a, i] * rows[a, l]
+                row[l] = v / root
+            step = residual[i] / root
+            for l in range(d):
+                residual[l] -= step * row[l]
+                free[l] -= row[l] * row[l]
+                if least > 0 and l != i and not pair_count(pairs, slot, i, l, t, d) >= least * weight: free[l] = 0.0
+            free[i] = 0.0
+    return m, saved
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #84ae6270
 @kernel(apart=True)
@@ -130,52 +166,53 @@ def assign_rows(state: Moments, chosen: np.ndarray, n: int) -> None:
 
 # %% ../../../nbs/own/moments/03_purchases.ipynb #e2ff5e7a
 @kernel
-def buy_one(i: int, S: np.ndarray, n: int, left: float, costs: np.ndarray, mark: np.ndarray, stamp: int) -> float:
-    "Feature i becomes the n-th of the purchase; returns what is left of the money."
-    S[n] = i
-    mark[i] = stamp
-    return left - costs[i]
+def buy_group(g: int, S: np.ndarray, n: int, m: int, left: float, plan: Plan, mark: np.ndarray, stamp: int) -> tuple[int, int, float]:
+    "Group g becomes the m-th of the purchase, after n features; returns how many of both are bought then, and what is left of the money."
+    mark[g] = stamp
+    if n + plan.starts[g + 1] - plan.starts[g] > S.size: return n, m + 1, left  # it fits the money by rounding alone
+    for e in range(plan.starts[g], plan.starts[g + 1]): S[n], n = plan.members[e], n + 1
+    return n, m + 1, left - plan.costs[g]
 
 
 @kernel
 def buy_at_random(
-    words: np.ndarray, S: np.ndarray, n: int, left: float, kept: float, plan: Plan, mark: np.ndarray, stamp: int,
-) -> tuple[int, float]:
-    """Buy features one by one, each uniform among those that are not bought and fit the remaining money.
+    words: np.ndarray, S: np.ndarray, n: int, m: int, left: float, kept: float, plan: Plan, mark: np.ndarray, stamp: int,
+) -> tuple[int, int, float]:
+    """Buy groups one by one, each uniform among those that are not bought and fit the remaining money.
 
-    Until two are bought and no more than `kept` is left, or nothing fits. Returns how many are bought, and what is
+    Until two are bought and no more than `kept` is left, or nothing fits. Returns how many features and groups are bought, and what is
     left.
     """
     costs, order, ranked, space = plan.costs, plan.order, plan.ranked, plan.space
     end, rest = ranked.size, 0
-    while n < S.size and (n < 2 or left > kept):
+    while n < S.size and (m < 2 or left > kept):
         end = find_in_sums(ranked[:end], left)  # those before it fit, by their price
-        if end <= 2 * n: break  # most of them may be bought: the others are listed below
-        i = order[np.int64(uniform(words) * end)]
-        if mark[i] != stamp: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
-    if n == S.size or (n >= 2 and left <= kept): return n, left
+        if end <= 2 * m: break  # most of them may be bought: the others are listed below
+        g = order[np.int64(uniform(words) * end)]
+        if mark[g] != stamp: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    if n == S.size or (m >= 2 and left <= kept): return n, m, left
     for e in range(end):
         if mark[order[e]] != stamp: space[rest], rest = order[e], rest + 1
-    while rest > 0 and n < S.size and (n < 2 or left > kept):
+    while rest > 0 and n < S.size and (m < 2 or left > kept):
         e = int(uniform(words) * rest)
-        i, rest = space[e], rest - 1
+        g, rest = space[e], rest - 1
         space[e] = space[rest]
-        if costs[i] <= left: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
-    return n, left
+        if costs[g] <= left: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    return n, m, left
 
 
 @kernel
 def draw_priced(words: np.ndarray, plan: Plan, state: Moments) -> int:
     "Buy favourites, after random features in a round that explores, and at random what still fits; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
-    costs, limit = plan.costs, plan.limit
+    costs, limit, kept = plan.costs, plan.limit, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * plan.limit
     num.arm = choose_arm(uniform(words), max(plan.explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
-    stamp, n, left = np.int64(num.rounds) + 1, 0, limit
-    if num.arm == 0: n, left = buy_at_random(words, S, n, left, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * limit, plan, mark, stamp)
+    stamp, n, m, left = np.int64(num.rounds) + 1, 0, 0, limit
+    if num.arm == 0: n, m, left = buy_at_random(words, S, n, m, left, kept, plan, mark, stamp)
     for a in range(np.int64(num.held)):
-        i = favourites[a]
-        if mark[i] != stamp and costs[i] <= left and n < S.size: n, left = n + 1, buy_one(i, S, n, left, costs, mark, stamp)
-    n, left = buy_at_random(words, S, n, left, -1.0, plan, mark, stamp)
+        g = plan.groups[favourites[a]]
+        if mark[g] != stamp and costs[g] <= left: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    n, m, left = buy_at_random(words, S, n, m, left, -1.0, plan, mark, stamp)
     return n
 
 
@@ -183,16 +220,16 @@ def draw_priced(words: np.ndarray, plan: Plan, state: Moments) -> int:
 def draw_rows(words: np.ndarray, plan: Plan, state: Moments) -> int:
     "Buy a whole row, as long as the debt allows it, by a fair coin from half of it on; or favourites for a little less than the budget."
     S, favourites, mark, num, costs = state.S, state.favourites, state.mark, state.num[0], plan.costs
-    stamp, n, spent = np.int64(num.rounds) + 1, 0, 0.0
+    stamp, n, m, left = np.int64(num.rounds) + 1, 0, 0, 0.0  # what was spent is what is left less
     num.arm = 1 if num.debt > plan.credit or (num.debt >= plan.credit / 2 and uniform(words) < 0.5) else 0
     num.whole += 1 - num.arm
     money = math.inf if num.arm == 0 else plan.limit * (1 - max(plan.explore, num.whole ** (-1 / 2) if num.whole > 0 else 1.0))
     for a in range(np.int64(num.held)):
-        i = favourites[a]
-        if spent + costs[i] <= money: S[n], n, spent, mark[i] = i, n + 1, spent + costs[i], stamp
-    for i in range(S.size if num.arm == 0 else 0):
-        if mark[i] != stamp: S[n], n, spent = i, n + 1, spent + costs[i]
-    num.debt = max(num.debt + spent - plan.limit, 0.0)
+        g = plan.groups[favourites[a]]
+        if mark[g] != stamp and costs[g] - left <= money: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    for g in range(costs.size if num.arm == 0 else 0):
+        if mark[g] != stamp: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    num.debt = max(num.debt - left - plan.limit, 0.0)
     return n
 
 

@@ -60,7 +60,7 @@ class Moments(NamedTuple):
     S: Annotated[np.ndarray, Role(("width",), "scratch", np.int64, "d")]  # what the round buys
     values: Annotated[np.ndarray, Role(("width",), "scratch")]  # its values
     favourites: Annotated[np.ndarray, Role(("holds",), "derived", np.int64, "d")]  # the chosen features, the most useful first
-    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature was last drawn
+    mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature, or a group, was last drawn
     shares: Annotated[np.ndarray, Role(("experts",))]  # weights of the experts: the ridges of each table, then the mean label of each
     guess: Annotated[np.ndarray, Role(("experts",), "scratch")]  # of each expert in this round
     arms: Annotated[np.ndarray, Role((4,))]  # rounds and losses with and without random features
@@ -81,8 +81,11 @@ class Plan(NamedTuple):
     credit: float  # what may be owed when a whole row is bought; negative if the budget is that of each round
     fits: int  # features from which a round predicts, at most
     limit: float  # what a round may spend
-    costs: np.ndarray  # (d,)
-    order: np.ndarray  # features that can be had, by price; none where they are counted
+    costs: np.ndarray  # price of each group of features that are sold together, as a rule one alone
+    groups: np.ndarray  # (d,): group of each feature
+    members: np.ndarray  # (d,): the features, group by group
+    starts: np.ndarray  # where each group begins in members, and the last one ends
+    order: np.ndarray  # groups that can be had, by price; none where features are counted
     ranked: np.ndarray  # their prices
     space: np.ndarray  # for draws
     R: np.ndarray  # (k + 2, k): correlations of n features below the diagonal; row n: with the label; row n + 1: standardised values

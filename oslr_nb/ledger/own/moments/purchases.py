@@ -18,7 +18,7 @@ import numpy as np
 from ....core.mathematics.designs import pair_minimum
 from ....core.game.driver import simulate
 from ...claims import Case, Evidence, claim, mean_limit
-from ....own.moments.learner import PairwiseLeastSquares
+from ....own.moments.learner import PairwiseLeastSquares, purse
 
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #2f49fb7a
 @claim("own", "A round explores", id="Y9", tier="certificate", proof="prp-draws",
@@ -51,11 +51,11 @@ def pairs_are_bought(case: Case, extra_features: int = 0) -> Evidence:
 # %% ../../../../nbs/own/moments/03_purchases.ipynb #57cf630d
 def greedy_knapsack(gains: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> list[int]:
     "The list that the compiled choice makes of uncorrelated features with these gains."
-    free, found = np.ones(gains.size), []
+    left, found = gains.copy(), []
     while True:
-        _, i = best_bargain(np.sqrt(gains), free, costs, budget, divide)
+        _, i = best_bargain(left, costs, budget, divide)
         if i < 0: return found
-        found, free[i], budget = [*found, int(i)], 0.0, budget - costs[i]
+        found, left[i], budget = [*found, int(i)], 0.0, budget - costs[i]
 
 
 def market(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
@@ -130,3 +130,17 @@ def affordable_pairs(case: Case, bound_factor: Fraction = Fraction(1), least: in
         bound = bound_factor * Fraction(1, m) * (Fraction(1, others[i]) + Fraction(1, others[j]))
         sides.append((bound, sum((p for S, p in law.items() if {i, j} <= S), Fraction(0))))
     return Evidence.worst(sides)
+
+# %% ../../../../nbs/own/moments/03_purchases.ipynb #8849c962
+@claim("own", "What a group saves", id="Y18", tier="certificate", proof="prp-groups", cases=range(12),
+       tex=r"\Delta(J_1,\dots,J_n)=b_S^\top V_{SS}^{-1}b_S,\quad S=J_1\cup\dots\cup J_n",
+       controls={"each feature of a group as if it were alone": {"alone": True}})
+def groups_save(case: Case, alone: bool = False) -> Evidence:
+    "What least squares on the favourites saves, and the sum of the gains that the compiled choice finds; case: seed."
+    groups, T = np.r_[np.arange(5), case.rng.integers(0, 5, 9)], 400
+    X = case.rng.standard_normal((T, 14)) @ (np.eye(14) + 0.3 * case.rng.standard_normal((14, 14)))
+    lr = PairwiseLeastSquares(14, 3, groups=groups, scales=(1.0,), seed=case.rng)
+    simulate(lr, X, X @ case.rng.standard_normal(14))
+    (V, b), (S, saved) = lr.moments(), lr._bargains(lr.most, purse(lr.menu), False)
+    if alone: V = V * (np.equal.outer(groups, groups) <= np.eye(14))
+    return Evidence(float(b[S] @ np.linalg.solve(V[np.ix_(S, S)], b[S])), "==", saved, tol=1e-9)
