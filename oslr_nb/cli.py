@@ -49,7 +49,7 @@ def stop(error: Any, ctx: Any = None) -> None:
         from oslr_nb.practice.columns import shell_word
 
         words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
-        if not ctx.params.get("priced") and budget > error.features: words += ["--budget", str(error.features)]
+        if not ctx.params.get("priced") and (budget or 0) > error.features: words += ["--budget", str(error.features)]
         typer.echo("this would work: oslr " + " ".join(map(shell_word, words)), err=True)
     raise typer.Exit(2)
 
@@ -279,10 +279,10 @@ def recommend(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
     target: Annotated[str, Option(help="Column of the labels.")],
-    budget: Annotated[float, Option(help="Features to buy in a round, at least 2; with --costs, money.")],
+    budget: Annotated[float | None, Option(help="Features to buy in a round; with --costs, money (default: what is enough).")] = None,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
+    theory: Annotated[bool, Option("--theory", help="Say which assumption of which paper holds, too.")] = False,
     k: Annotated[int | None, Option(help="Weights of comparators, from 1 to the budget (default: half of the budget).")] = None,
-    rounds: Annotated[int | None, Option(help="Rounds that you plan to play.")] = None,
     protocol: Annotated[str, Option(help="OSLR, POSLR or training-only.")] = "OSLR",
     encode: Encode = None,
     impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
@@ -290,14 +290,14 @@ def recommend(
     missing: Missing = None,
     keep: Keep = None,
 ) -> None:
-    "Find the learner to start with from a sample of a table. Shows which assumptions hold, and what each theorem promises."
+    "Say from a sample of a table how many features are enough, how soon, and what to start with."
     from oslr_nb.practice.recommend import recommend_table
 
     with stop_at_errors(ctx=ctx):
         found = recommend_table(
-            data, target, budget=budget, costs=costs, k=k, T=rounds, protocol=protocol, encode=encode or (), impute=impute,
+            data, target, budget=budget, costs=costs, k=k, protocol=protocol, encode=encode or (), impute=impute,
             ignore=ignore or (), missing=missing or (), keep=keep or ())
-        typer.echo(str(found))
+        typer.echo("\n\n".join([str(found), *[found.theory] * theory]))
 
 # %% ../nbs/cli.ipynb #a951700d
 @app.command()

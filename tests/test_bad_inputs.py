@@ -225,7 +225,7 @@ GOOD = {
 }
 MORE = {
     "run": ["--learner", "--seed", "--passes", "--every", "--ignore", "--costs", "--nothing"],
-    "recommend": ["--k", "--rounds", "--protocol"], "serve": ["--learner", "--every", "--seed"],
+    "recommend": ["--k", "--protocol"], "serve": ["--learner", "--every", "--seed"],
     "cite": ["--x"], "verify": ["--jobs"], "reproduce": ["--jobs", "--out"],
 }
 

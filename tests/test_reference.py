@@ -13,7 +13,7 @@ from website import reference
 TYPED = {
     *reference.home(), *(e.cls.__name__ for e in oslr.LEARNERS.values()),
     "OpenCase", "Scaled", "make_learner",  # around learners
-    "reproduce", "run_table", "recommend_table", "export", "use_backend",  # behind the commands
+    "reproduce", "run_table", "export", "use_backend",  # behind the commands
     "sparse_linear", "digits_pair", "priced", "ct_slice", "ct_like", "blog_feedback", "mnist", "mnist_pair", "use_data_folder",  # data
     "best_subset",
 }  # fmt: skip

@@ -14,11 +14,10 @@ import numpy as np
 
 from ..core.base.backends import one_thread
 from ..core.base.checks import need
-from ..core.game.environment import PRICE_SLACK
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
-from ..core.mathematics.sparse.selectors import forward_selection
 from ..core.base.storage import replace_file
+from .budgets import best_features, order_words, standardised
 from .data import markdown
 from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
@@ -32,17 +31,6 @@ FAR_AWAY = 30.0  # deviations from all others from which on a label is named
 COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
 
 # %% ../../nbs/practice/report.ipynb #2224555b
-def standardised(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    "Correlations (d, d), those with the label (d,), deviations (d,) and variance of the label, from the moments."
-    n, mean = M[-1, -1], M[-1, :-1] / M[-1, -1]
-    V = M[:-1, :-1] / n - np.outer(mean, mean)
-    spread = np.sqrt(np.maximum(np.diag(V), 0))
-    spread[spread <= 1e-7 * np.sqrt(np.diag(M)[:-1] / n)] = 0
-    side = np.where(spread > 0, spread, 1)
-    R = V / np.outer(side, side) * np.outer(spread > 0, spread > 0)
-    return (R[:-1, :-1] + R[:-1, :-1].T) / 2, R[:-1, -1], spread[:-1], float(spread[-1] ** 2)
-
-
 def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[float, float]:
     "Loss of ridge regression on all features, and its penalty in units of the number of rows."
     values, U = np.linalg.eigh(R)
@@ -55,30 +43,13 @@ def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[f
     return found[1] * variance, found[2]
 
 
-def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
-    "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
-    chosen: list[int] = []
-    c, v, L, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), 1.0, budget * (1 + PRICE_SLACK)
-    while True:
-        gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
-        gain[chosen] = 0.0
-        i = int(np.argmax(gain / np.maximum(costs, 1e-300) if divide else gain))
-        if gain[i] <= 1e-12: return max(left, 0.0), chosen
-        row = (R[i] - L[:, i] @ L) / math.sqrt(v[i])
-        left, c, v = left - float(gain[i]), c - c[i] / math.sqrt(v[i]) * row, v - row**2
-        L, chosen, money = np.vstack([L, row]), [*chosen, i], money - float(costs[i])
-
-
 def compare(M: np.ndarray, budget: Any, costs: np.ndarray | None = None) -> dict[str, Any] | None:
     "Hindsight: ridge regression on all features, and forward selection within the budget; None without moments."
     if not M.size: return None
     with one_thread():
         R, b, _, variance = standardised(M)
         ridge, penalty = ridge_loss(R, b, variance, int(M[-1, -1]))
-        if costs is None:
-            fit = forward_selection(R, b, max(int(budget), 1))  # one on average may be a fraction
-            left, support = max(1 - float(2 * b @ fit.w - fit.w @ R @ fit.w), 0.0), fit.support.tolist()
-        else: left, support = min(affordable(R, b, costs, budget, divide) for divide in (False, True))
+        left, support = best_features(R, b, max(budget, 1), costs)  # one on average may be a fraction
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de08
@@ -224,10 +195,7 @@ def table_text(r: dict[str, Any]) -> list[str]:
 
 def order_hint(r: dict[str, Any]) -> list[str]:
     "A sentence on a table that is sorted by its label."
-    if r["shuffle"] is not None or r["rows"] < 30 or r["label_runs"] > max(2, 0.01 * r["rows"]) or not r["loss_of_running_mean"]: return []
-    return [f"The rows seem to be sorted by the label: its values above and below their mean take turns {r['label_runs'] - 1} times in "
-            f"{r['rows']} rows. What the learner finds in one part need not hold in the next. If the order means nothing, "
-            "`--shuffle 0` plays the rows in a random one."]
+    return [] if r["shuffle"] is not None or not r["loss_of_running_mean"] else order_words(r["label_runs"], r["rows"])
 
 
 def idle_hint(r: dict[str, Any]) -> list[str]:

@@ -1,0 +1,103 @@
+"""How much to buy: curves of loss against the budget, what is enough, how soon a learner is there, and what stands in the way."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import command
+
+import oslr_nb as oslr
+from oslr_nb.practice.budgets import budgets_of, enough, loss_curve, residual, rounds_needed
+
+RNG = np.random.default_rng(3)
+N, D = 1200, 10
+X = RNG.standard_normal((N, 3)) @ RNG.standard_normal((3, D)) / 2 + RNG.standard_normal((N, D))
+Y = 2 * X[:, 1] - X[:, 4] + 0.7 * X[:, 8] + 0.5 * RNG.standard_normal(N)
+COSTS = np.where(np.isin(np.arange(D), (1, 4, 8)), 4.0, 1.0)
+
+
+def moments(X, y):
+    Z = np.column_stack([X, y, np.ones(len(y))])
+    return Z.T @ Z
+
+
+def test_the_residual_is_that_of_least_squares():
+    "With a ridge of as many features as a share of the rows; for all features, and for the best three."
+    for budget, S in ((10, np.arange(10)), (3, [1, 4, 8])):
+        v = residual(moments(X, Y), budget, None)
+        Z = (X - X.mean(axis=0))[:, S] / X.std(axis=0)[S]
+        w = np.linalg.solve(Z.T @ Z / N + len(S) / N * np.eye(len(S)), Z.T @ (Y - Y.mean()) / N)
+        found = np.column_stack([X, Y, np.ones(N)]) @ v
+        assert np.allclose(found, Y - Y.mean() - Z @ w) and set(np.flatnonzero(v[:-2])) == set(S)
+    assert np.flatnonzero(residual(moments(X, Y), 5.0, COSTS)[:-2]).size == 2, "one that matters, and one that is cheap"
+
+
+def test_the_curve_is_cross_validation_by_blocks_of_neighbours():
+    budgets = budgets_of(D, 3)
+    curve, E = loss_curve(X, Y, budgets), []
+    for rows in np.array_split(np.arange(N), 10):
+        kept = np.setdiff1d(np.arange(N), rows)
+        out = np.column_stack([X, Y, np.ones(N)])[rows] @ np.array([residual(moments(X[kept], Y[kept]), b, None) for b in budgets]).T
+        predicted = np.clip(Y[rows, None] - out, Y[kept].min(), Y[kept].max())
+        E.append([np.mean((Y[rows] - Y[kept].mean()) ** 2), *np.mean((Y[rows, None] - predicted) ** 2, axis=0)])
+    mean = np.mean(E, axis=0)
+    assert np.allclose([o.loss for o in curve], mean[1:] / mean[0]) and [o.budget for o in curve] == budgets == [2, 3, 4, 5, 6, 8, 10]
+    assert enough(curve).budget == 3 and all(0 < o.error < 0.1 for o in curve) and curve[1].words.startswith(f"{1 - curve[1].loss:.1%} (")
+
+
+def test_curves_do_not_depend_on_units_and_know_prices():
+    one = loss_curve(X, Y, [3.0, 10.0])
+    two = loss_curve((X + 7) * 10.0 ** np.arange(-5, 5), 1e6 * Y - 3, [3.0, 10.0])
+    assert np.allclose([(o.loss, o.error) for o in one], [(o.loss, o.error) for o in two], rtol=1e-6)
+    curve = loss_curve(X, Y, budgets_of(D, 8.0, COSTS), COSTS)
+    assert [o.budget for o in curve] == [2, 4, 6, 8, 12, 16, 19] and round(curve[-1].features, 6) == D
+    assert round(curve[0].features, 6) == 2 and enough(curve).budget == 12 and curve[-1].loss == pytest.approx(one[-1].loss)
+
+
+@pytest.mark.parametrize(("X", "y"), [(X[:19], Y[:19]), (X[:50], np.ones(50)), (np.ones((50, 3)), Y[:50])])
+def test_where_there_is_nothing_to_say(X, y):
+    assert enough(loss_curve(X, y, [2.0, 3.0])) is None
+    oslr.recommend(X, y, budget=2)
+
+
+def test_the_rounds_are_those_after_which_the_loss_stays_low():
+    class Late:  # is right after 500 rounds
+        def __init__(self, seed): self.seed = seed
+    v, lost = residual(moments(X, Y), 3, None), (np.column_stack([X, Y, np.ones(N)]) @ residual(moments(X, Y), 3, None)) ** 2
+    def simulate(learner, X, y, rows):
+        late = np.where(np.arange(len(rows)) < 500 * (1 + learner.seed), lost.mean(), 0)
+        return type("Run", (), {"losses": lost[rows] + late})
+    with pytest.MonkeyPatch.context() as m:
+        m.setattr("oslr_nb.practice.budgets.simulate", simulate)
+        usual, *each = rounds_needed(Late, X, Y, v, 4000)
+        assert each == sorted(each) and 500 <= each[0] <= 800 and 2000 <= each[-1] <= 3000 and each[0] < usual <= each[-1]
+        assert rounds_needed(Late, X, Y, v, 300)[0] == math.inf
+    usual, *each = rounds_needed(lambda seed: oslr.auto(D, 5, seed=seed), X, Y, v, 10_000)
+    assert len(each) == 4 and usual < 10_000
+
+
+def test_what_is_said_of_a_plain_sample():
+    a = oslr.recommend(X, Y)
+    assert a.budget == 3 and a.call == "oslr.auto(10, 3)" and "**3 is enough**" in str(a) and "None is seen" in str(a)
+    assert "**Rounds.**" in str(a) and "In the order of these rows" in str(a) and "whole number" not in str(a)
+    assert "**3 would be enough**" in str(oslr.recommend(X, Y, budget=6))
+    b = oslr.recommend(X, Y, costs=COSTS)
+    assert b.budget == enough(b.curve).budget and f"oslr.auto(10, {b.budget:g}, costs=costs)" in str(b) and "| money |" in str(b)
+    noise = oslr.recommend(X, RNG.standard_normal(N))
+    assert "No budget explains the label" in str(noise) and noise.budget == 2
+
+
+def test_what_stands_in_the_way_is_said(tmp_path):
+    t = np.arange(N)
+    Z = np.column_stack([X, X[:, 0] * 3 + 1, np.ones(N), 5000 + 3 * t])
+    said = str(oslr.recommend(Z, Y, budget=3))
+    assert "copies of each other: x0 = x10" in said and "constant: x11" in said and "'x12' is a whole number" in said
+    turned = oslr.recommend(X, np.where(t < N / 2, 1, -1) * Y, budget=3)
+    assert "The law changes" in str(turned) and "if it forgets nothing" in str(turned)
+    order = np.argsort(Y)
+    assert "sorted by the label" in str(oslr.recommend(X[order], Y[order], budget=3)) and "sorted" not in str(turned)
+    np.savetxt(tmp_path / "a.csv", np.column_stack([Z, Y]), delimiter=",", header=",".join(f"x{i}" for i in range(13)) + ",y", comments="")
+    told = command("recommend", tmp_path / "a.csv", "--target", "y")
+    assert told.exit_code == 0 and "'x12'" in told.output and told.output.count("x12") <= 3 and "Loss a round" not in told.output
+    few = command("recommend", tmp_path / "a.csv", "--target", "y", "--theory", "--ignore", "x12")
+    assert few.exit_code == 0 and "Loss a round" in few.output and "x12" not in few.output
