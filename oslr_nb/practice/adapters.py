@@ -17,11 +17,11 @@ from ..core.base.checks import LARGEST, as_array, check_flag, check_int, check_l
 from ..core.base.checks import is_table
 from ..core.base.checks import need, table_values
 from ..core.game.driver import environment_of, play, simulate
-from ..core.game.environment import check_costs
-from ..core.base.frames import aligned, check_features, check_labels, column_names, has_names, is_count, place_names
+from ..core.game.environment import check_offers, group_names
+from ..core.base.frames import aligned, check_features, check_labels, column_names, dummies_of, has_names, is_count, place_names
 from ..core.game.learner import Learner
 from ..core.game.run import Run
-from ..own.choice import make_learner
+from ..own.choice import make_learner, priced_learners
 
 need("sklearn")
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -33,11 +33,23 @@ try:
 except ImportError: Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['SETTINGS', 'budget_of', 'settings_of', 'check_settings', 'OSLRRegressor', 'check_value', 'OSLRLearner']
+__all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLRRegressor', 'check_value', 'OSLRLearner']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
+def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list[Any] | None, int]:
+    """Prices of the groups of a model's d features in their order, None for none; the group of each; how many groups there are.
+
+    Unless the model has `feature_groups`, features that are called column=value, as dummies are, are grouped by their column, for learners
+    that know groups.
+    """
+    groups, knows = model.feature_groups, isinstance(model.learner, str) and model.learner in ("auto", *priced_learners())
+    if groups is None and knows and len(set(dummies := dummies_of(names))) < len(names): groups = dummies
+    costs, found, n = check_offers(d, model.costs, groups, names)
+    return costs, None if found is None else group_names(groups, d, names), n
+
+
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
-    """The number of features to buy a round, from 1 to d, or the money to spend.
+    """The number of features, or groups, to buy a round, from 1 to d, or the money to spend.
 
     budget: a number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
     With prices `costs` (d,): money, or None for half of their sum.
@@ -46,7 +58,7 @@ def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
         return check_real("budget", float(costs.sum()) / 2 if budget is None else budget, 0.0, LARGEST, "it is money, as there are costs")
     if budget is None: budget = 0.5
     if not isinstance(budget, (float, np.floating)):
-        return check_int("budget", budget, 1, d, f"of d = {d} features; a share, a float, fits any number of them")
+        return check_int("budget", budget, 1, d, f"of {d} that are for sale; a share, a float, fits any number of them")
     share = check_real("budget", budget, 0.0, 1.0, "a float is a share of the features")
     return min(d, max(2, math.ceil(share * d - 1e-9)))
 
@@ -85,7 +97,7 @@ def unless_refused(model: BaseEstimator) -> Iterator[None]:
         raise
 
 # %% ../../nbs/practice/adapters.ipynb #aaaf5d0a
-SETTINGS = ("budget", "learner", "costs", "random_state", "seed", "features")  # with which a learner is made
+SETTINGS = ("budget", "learner", "costs", "feature_groups", "random_state", "seed", "features")  # with which a learner is made
 
 
 def settings_of(model: Any) -> dict[str, Any]:
@@ -123,6 +135,10 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
     costs : array-like (d,), mapping or None, default None
         Prices of the columns, in their order or by name (a Series: by name). The budget is then the money for the features of a row;
         None is half of what all cost. `learner` has to know prices.
+    feature_groups : array-like (d,), mapping or None, default None
+        Name or number of the group of each column, in their order or by name. Columns of a group are bought together, and counted or paid
+        once: `budget` and `costs` are then those of groups. None: columns that are called column=value, as dummies are, are grouped by
+        their column where `learner` knows groups; a name of its own for each column turns that off.
 
     Attributes
     ----------
@@ -175,10 +191,10 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
 
     def __init__(
         self, budget: int | float | None = None, *, learner: Any = "auto", passes: int = 1, shuffle: bool = True, random_state: Any = None,
-        costs: Any = None,
+        costs: Any = None, feature_groups: Any = None,
     ):
         self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
-        self.costs = costs
+        self.costs, self.feature_groups = costs, feature_groups
 
     def fit(self, X: Any, y: Any) -> OSLRRegressor:
         """Learn anew from all rows.
@@ -291,10 +307,11 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)): seed = int(check_random_state(seed).randint(2**31 - 1))
         seed = check_int("random_state", seed, 0)
-        costs = None if self.costs is None else check_costs(self.costs, d, tuple(getattr(self, "feature_names_in_", ())))
-        budget = budget_of(self.budget, d, costs)
-        if d == 1 and costs is not None: fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
-        return make_learner(self.learner, max(d, 2), max(budget, 2) if d == 1 else budget, seed, costs), np.random.default_rng([seed, 1])
+        costs, groups, n = offers_of(self, d, tuple(getattr(self, "feature_names_in_", ())))
+        budget, d = max(budget_of(self.budget, n, costs), 2 if d == 1 else 0), max(d, 2)
+        if n == 1 < d and costs is not None and groups is None:
+            fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
+        return make_learner(self.learner, d, budget, seed, costs, groups=groups), np.random.default_rng([seed, 1])
 
     def _learn(
         self, lr: Learner, X: np.ndarray, y: np.ndarray, names: tuple, rows: Any, seen: int, limits: tuple[float, float],
@@ -336,6 +353,8 @@ class OSLRLearner(Model):
         Source of the draws.
     costs : sequence, mapping or None, default None
         Prices of the features, by name or in their order (without `features`: sorted by name), as for `OSLRRegressor`.
+    feature_groups : sequence, mapping or None, default None
+        Groups of features that are bought together, likewise.
 
     Attributes
     ----------
@@ -368,8 +387,12 @@ class OSLRLearner(Model):
     ...     model.learn_one(x, y)         # the same 8
     """
 
-    def __init__(self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None):
-        self.budget, self.features, self.learner, self.seed, self.costs = budget, features, learner, seed, costs
+    def __init__(
+        self, budget: int | float | None = None, features: Any = None, learner: Any = "auto", seed: Any = None, costs: Any = None,
+        feature_groups: Any = None,
+    ):
+        self.budget, self.features, self.learner, self.seed = budget, features, learner, seed
+        self.costs, self.feature_groups = costs, feature_groups
         self.learner_: Any = None
         self._query: Any = None
         self.names_: tuple = ()
@@ -441,8 +464,8 @@ class OSLRLearner(Model):
             distinct = len(set(names)) == len(names)
         except TypeError: fail("features", given, "at least 2 distinct names", why)
         if len(names) < 2 or not distinct: fail("features", names, "at least 2 distinct names", why)
-        costs = None if self.costs is None else check_costs(self.costs, len(names), names)
-        lr = make_learner(self.learner, len(names), budget_of(self.budget, len(names), costs), self.seed, costs)
+        costs, groups, n = offers_of(self, len(names), names)
+        lr = make_learner(self.learner, len(names), budget_of(self.budget, n, costs), self.seed, costs, groups=groups)
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
         query = lr.query()
         if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")

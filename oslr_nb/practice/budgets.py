@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.base.backends import one_thread
 from ..core.game.driver import simulate
-from ..core.game.environment import PRICE_SLACK
+from ..core.game.environment import Menu
 from ..core.game.learner import Learner
 
 # %% auto #0
@@ -37,31 +37,38 @@ def standardised(M: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, flo
     return (R[:-1, :-1] + R[:-1, :-1].T) / 2, R[:-1, -1], spread[:-1], float(spread[-1] ** 2)
 
 
-def affordable(R: np.ndarray, b: np.ndarray, costs: np.ndarray, budget: float, divide: bool) -> tuple[float, list[int]]:
+def affordable(R: np.ndarray, b: np.ndarray, menu: Menu, divide: bool) -> tuple[float, list[int]]:
     "Forward selection while the money lasts, by gain or by gain per price: share of the variance that is left, and the features."
-    chosen: list[int] = []
-    c, v, L, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), 1.0, budget * (1 + PRICE_SLACK)
+    (costs, _, members, starts), chosen = menu.offers(len(b)), list[int]()
+    parts, taken = np.split(members, starts[1:-1]), np.zeros(len(costs), bool)
+    first, several = members[starts[:-1]], np.flatnonzero(np.diff(starts) > 1)
+    c, v, L, left, money = b.copy(), np.diag(R).copy(), np.zeros((0, len(b))), 1.0, menu.limit
     while True:
-        gain = np.where((v > 1e-10) & (costs <= money), c**2 / np.maximum(v, 1e-10), 0.0)
-        gain[chosen] = 0.0
-        i = int(np.argmax(gain / np.maximum(costs, 1e-300) if divide else gain))
-        if gain[i] <= 1e-12: return max(left, 0.0), chosen
-        row = (R[i] - L[:, i] @ L) / math.sqrt(v[i])
-        left, c, v = left - float(gain[i]), c - c[i] / math.sqrt(v[i]) * row, v - row**2
-        L, chosen, money = np.vstack([L, row]), [*chosen, i], money - float(costs[i])
+        out = taken | (costs > money)
+        gain = np.where((v[first] > 1e-10) & ~out, c[first] ** 2 / np.maximum(v[first], 1e-10), 0.0)
+        for g in several[~out[several]]:
+            J = parts[g]
+            gain[g] = c[J] @ np.linalg.pinv(R[np.ix_(J, J)] - L[:, J].T @ L[:, J], 1e-8, hermitian=True) @ c[J]
+        best = int(np.argmax(gain / np.maximum(costs, 1e-300) if divide else gain))
+        if gain[best] <= 1e-12: return max(left, 0.0), chosen
+        left, money, taken[best] = left - float(gain[best]), money - float(costs[best]), True
+        for i in parts[best].tolist():
+            chosen.append(i)
+            if v[i] <= 1e-10: continue
+            row = (R[i] - L[:, i] @ L) / math.sqrt(v[i])
+            c, v, L = c - c[i] / math.sqrt(v[i]) * row, v - row**2, np.vstack([L, row])
 
 
-def best_features(R: np.ndarray, b: np.ndarray, budget: float, costs: np.ndarray | None) -> tuple[float, list[int]]:
+def best_features(R: np.ndarray, b: np.ndarray, menu: Menu) -> tuple[float, list[int]]:
     "The better of the lists of forward selection: share of the variance that is left, and the features."
-    if costs is None: return affordable(R, b, np.ones(len(b)), budget, False)
-    return min(affordable(R, b, costs, budget, divide) for divide in (False, True))
+    return min(affordable(R, b, menu, divide) for divide in ((False,) if menu.counted else (False, True)))
 
 
 def residual(M: np.ndarray, budget: float, costs: np.ndarray | None) -> np.ndarray:
     "Label less least squares on the best features for a budget, as weights (d + 2,) of features, label and 1, from their moments."
     R, b, spread, variance = standardised(M)
     everything = budget >= (len(b) if costs is None else costs.sum()) * (1 - 1e-9)
-    S = np.flatnonzero(spread) if everything else np.array(best_features(R, b, budget, costs)[1], np.int64)
+    S = np.flatnonzero(spread) if everything else np.array(best_features(R, b, Menu(budget, costs))[1], np.int64)
     v = np.append(np.zeros(len(b)), (1.0, 0.0))
     ridge = R[np.ix_(S, S)] + len(S) / M[-1, -1] * np.eye(len(S))
     v[S] = -np.linalg.solve(ridge, b[S]) * math.sqrt(variance) / spread[S]

@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 
 # %% auto #0
 __all__ = ['BLOCK', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined', 'blocks',
-           'read_whole', 'named_numbers']
+           'read_whole', 'named_numbers', 'named_prices']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -404,7 +404,8 @@ def check_columns(path: Path, columns: list[Column], at: list[int], target: str,
     left = {c.name for c, t in zip(columns, troubles, strict=True) if t and ("ignore", c.name) in t.takes}
     for c, t in zip(columns, troubles, strict=True):
         if t and any(name == "missing" for name, _ in t.takes): c.kind = "numbers"  # as it would be
-    n = len(features_of([c for c in columns[:-1] if c.name not in left])[0])
+    kept = [c for c in columns[:-1] if c.name not in left]
+    n = max(len(kept), 1) if len(kept) > 1 else len(features_of(kept)[0])  # dummies of one column are bought together
     raise TableRefused(tuple(together([t for t in troubles if t])), n if n > 1 else None)
 
 
@@ -505,16 +506,37 @@ def read_whole(path: Path, survey: Survey) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4
-def named_numbers(path: Path, what: str, columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
-    "The numbers by name in a table with the columns `columns`, in any order: that of the names, then those of numbers. Ours."
-    names, found = [name.strip() for name in names_of(path, what)[0]], {}
-    if sorted(names) != sorted(columns): fail(f"columns of {what}", ", ".join(names), ", ".join(columns[:-1]) + " and " + columns[-1])
-    for batch in batches(path, [names.index(c) for c in columns], what):
-        keys, *rest = (plain(column) for column in batch.columns)
+def named_numbers(path: Path, what: str, columns: tuple[str, ...], more: str = "") -> tuple[dict[str, tuple[float, ...]], dict[str, str]]:
+    """What stands beside names in a table with the columns `columns`, in any order: that of the names, then those of numbers.
+
+    more: name of a further column, of words, which may be there. Returns the numbers by name, and the words by name. Ours.
+    """
+    names, found, words = [name.strip() for name in names_of(path, what)[0]], dict[str, tuple[float, ...]](), dict[str, str]()
+    extra = [more] if more in names else []
+    if sorted(names) != sorted((*columns, *extra)):
+        wanted = ", ".join(columns[:-1]) + " and " + columns[-1]
+        fail(f"columns of {what}", ", ".join(names), wanted + (f", and perhaps {more}" if more else ""))
+    for batch in batches(path, [names.index(c) for c in (*columns, *extra)], what):
+        keys, *rest = (plain(column) for column in batch.columns[: len(columns)])
         numbers = [n for column in rest if (n := number_of(column)) is not None]
         if len(numbers) < len(rest): fail(what, path.name, f"a table with numbers as {' and '.join(columns[1:])}")
-        for name, *values in zip(keys.to_pylist(), *(n.tolist() for n in numbers), strict=True):
+        texts = plain(batch.column(len(columns)), as_text=True).to_pylist() if extra else [None] * batch.num_rows
+        for name, word, *values in zip(keys.to_pylist(), texts, *(n.tolist() for n in numbers), strict=True):
             name = "" if name is None else str(name)
             if name in found: fail(f"{columns[0]} of {what}", name, f"named once in {path.name}")
             found[name] = tuple(check_real(f"{c} of {name!r}", v) for c, v in zip(columns[1:], values, strict=True))
-    return found
+            if word: words[name] = word
+    return found, words
+
+
+def named_prices(path: Path) -> tuple[dict[str, float], dict[str, str]]:
+    "Prices by name in a table with the columns feature and price, and groups by name, if it has a column group; each has one price. Ours."
+    found, groups = named_numbers(path, "costs", ("feature", "price"), "group")
+    first: dict[str, str] = {}
+    for name, (price,) in found.items():
+        check_real(f"price of {name!r}", price, -1e-300, 1e15)
+        other = first.setdefault(groups[name], name) if name in groups else name
+        if price != found[other][0]:
+            why = f"they are both in the group {groups[name]!r}, which is paid once"
+            fail(f"price of {name!r}", price, f"{found[other][0]:g}, as that of {other!r}", why)
+    return {name: price for name, (price,) in found.items()}, groups

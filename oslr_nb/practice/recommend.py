@@ -585,7 +585,7 @@ def recommend_table(
     path, impute = check_path(path), check_flag("impute", impute)
     survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep)
     check_size(survey.rows, len(survey.names))
-    prices = None if costs is None else read_costs(check_path(costs), survey)
+    prices = None if costs is None else read_costs(check_path(costs), survey)[0]
     X, y = read_whole(path, survey)
     X = need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)))
     said = [f"Left out: {', '.join(survey.left_out)}."] if survey.left_out else []

@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..core.base.backends import one_thread
 from ..core.base.checks import need
+from ..core.game.environment import Menu
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.base.storage import replace_file
@@ -43,13 +45,13 @@ def ridge_loss(R: np.ndarray, b: np.ndarray, variance: float, n: int) -> tuple[f
     return found[1] * variance, found[2]
 
 
-def compare(M: np.ndarray, budget: Any, costs: np.ndarray | None = None) -> dict[str, Any] | None:
+def compare(M: np.ndarray, menu: Menu) -> dict[str, Any] | None:
     "Hindsight: ridge regression on all features, and forward selection within the budget; None without moments."
     if not M.size: return None
     with one_thread():
         R, b, _, variance = standardised(M)
         ridge, penalty = ridge_loss(R, b, variance, int(M[-1, -1]))
-        left, support = best_features(R, b, max(budget, 1), costs)  # one on average may be a fraction
+        left, support = best_features(R, b, menu)
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de08
@@ -108,14 +110,17 @@ def gather(survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, 
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
-            "hindsight": compare(tally["moments"], facts["budget"], prices if facts["priced"] else None)}
+            "hindsight": compare(tally["moments"], lr.menu)}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_),
             "weight_errors": weight_errors(tally["moments"], w, counts)}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
     if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
     if prices is None: return out
-    of_a_row = sum(dict(zip(survey.owners, prices.tolist(), strict=True)).values())  # a column is paid for once for all its features
-    return out | {"spent": float(counts @ prices), "price_of_everything": float(of_a_row) * T, "prices": prices.tolist()}
+    of_a_row = sum(dict(zip(facts["groups"] or survey.owners, prices.tolist(), strict=True)).values())  # what is sold together is paid once
+    at = np.unique(facts["groups"] or range(len(prices)), return_index=True)[1] if facts["groups"] else np.arange(len(prices))
+    paid = np.zeros(len(prices))
+    paid[at] = prices[at]
+    return out | {"spent": float(counts @ paid), "price_of_everything": float(of_a_row) * T, "prices": paid.tolist()}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de0a
 def cell(text: str) -> str:
@@ -125,7 +130,7 @@ def cell(text: str) -> str:
 
 def losses_table(r: dict[str, Any]) -> str:
     "Losses of the learner and of the methods that it is compared with."
-    buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} features a row"
+    buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} {'groups' if r['groups'] else 'features'} a row"
     base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
     rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
     rows.append(("mean of the labels so far, no feature", "as it went", base, base))
@@ -135,6 +140,7 @@ def losses_table(r: dict[str, Any]) -> str:
     if h := r["hindsight"]:
         rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
+        if r["groups"]: best += f" in {len({r['groups'][i] for i in h['support']})} groups"
         best = f"{best} for {r['budget']:g}" if r["priced"] else "best " + best
         rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
     numbers = lambda v, mean: ("-", "-") if mean is None else (f"{v:.5g}", f"{1 - v / mean if mean > 0 else 0:.3f}")
@@ -178,6 +184,10 @@ def table_text(r: dict[str, Any]) -> list[str]:
     out, gaps = [], list(r["gaps"].items())
     if r["left_out"]: out.append(f"Left out: {', '.join(r['left_out'])}.")
     if r["words"]: out.append("Words made into features: " + ", ".join(f"{c!r} ({n} values)" for c, n in r["words"].items()) + ".")
+    if r["groups"]:
+        several = [f"{g!r} ({n} features)" for g, n in Counter(r["groups"]).items() if n > 1]
+        more = f" and {len(several) - 9} more" if len(several) > 9 else ""
+        out.append(f"Bought together, and counted or paid once: {', '.join(several[:9])}{more}.")
     said = [f"{c!r} lacks {g['missing']} of {r['rows']}, and {g['made_up']} of {g['bought']} bought ones were made up" for c, g in gaps[:9]]
     more = f"; and {len(gaps) - 9} more columns, which are in results.json" if len(gaps) > 9 else ""
     if said: out.append(f"Missing values: {'; '.join(said)}{more}. The mean of the values bought before stands in for them.")
@@ -241,7 +251,8 @@ def report_text(r: dict[str, Any]) -> str:
     again = f", played {r['passes']} times" if r["passes"] > 1 else ""
     options = f" ({', '.join(f'{name} = {value}' for name, value in r['options'].items())})" if r["options"] else ""
     when = "on average" if r["options"].get("average") else "in each round"
-    buys = f"{r['budget']:g} of {d} features bought {when} ({r['budget'] / d:.1%})"
+    n = len(set(r["groups"] or r["features"]))
+    buys = f"{r['budget']:g} of {n} {f'groups of {d} features' if r['groups'] else 'features'} bought {when} ({r['budget'] / n:.1%})"
     if r["priced"]: buys = f"features bought for at most {r['budget']:g} {when}, {sum(r['bought']) / T:.3g} of {d} on average"
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
@@ -270,7 +281,7 @@ def report_text(r: dict[str, Any]) -> str:
 def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
     "The card of a model, as Markdown: what it needs of a new row, what that costs, how it was learnt, and what to mind."
     place, columns = {name: i for i, name in enumerate(r["features"])}, list(dict.fromkeys(f["column"] for f in model["features"]))
-    prices = {f["column"]: f["price"] for f in model["features"] if "price" in f}
+    prices = {f.get("group", f["column"]): f["price"] for f in model["features"] if "price" in f}
     order = sorted(model["features"], key=lambda f: -r["bought"][place[f["name"]]])
     numbers = lambda i: (weight_text(r, i), f"{r['bought'][i] / r['rounds']:.1%}")
     rows = [(cell(f["name"]), *numbers(place[f["name"]]), *[f"{f.get('price', 0):g}"] * bool(prices)) for f in order]

@@ -24,6 +24,7 @@ import numpy as np
 from ..core.game.case import OpenCase, restored_case
 from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.game.environment import ProtocolError
+from ..core.base.frames import dummies_of
 from ..core.game.learner import Learner
 from ..core.game.saving import load
 from ..core.base.storage import check_path, check_regular, hold, in_a_sentence, read_file, write_file
@@ -507,13 +508,18 @@ SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else []
 def first_learner(learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
     if costs is not None:
-        from oslr_nb.practice.reading import named_numbers
+        from oslr_nb.practice.reading import named_prices
 
         if str(learner).endswith(".npz"): fail("costs", str(costs), "left out", "the learner in a file knows whether it has prices")
         if budget is None: fail("budget", budget, "given, in the unit of the prices")
-        prices = {name: price for name, (price,) in named_numbers(check_path(costs), "costs", ("feature", "price")).items()}
+        prices, named = named_prices(check_path(costs))
         if features not in (None, len(prices)): fail("features", features, f"{len(prices)}, as in {Path(costs).name}, or left out")
-        return make_learner(learner, len(prices), budget, seed, prices)
+        groups = {name: named.get(name, column) for name, column in zip(prices, dummies_of(prices), strict=True)}
+        if len(set(groups.values())) == len(prices): return make_learner(learner, len(prices), budget, seed, prices)
+        sold = {group: prices[name] for name, group in groups.items()}
+        for name, group in groups.items():
+            if prices[name] != sold[group]: fail(f"price of {name!r}", prices[name], f"{sold[group]:g}, as for all of {group!r}, paid once")
+        return make_learner(learner, len(prices), budget, seed, sold, groups=groups)
     if budget is not None and float(budget).is_integer(): budget = int(budget)
     if not str(learner).endswith(".npz"):
         if features is None: fail("features", features, "given, unless the learner comes from a file")

@@ -24,9 +24,10 @@ from ..core.game.environment import Loss
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.base.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
-from ..own.choice import auto, make_learner
+from ..own.choice import auto, make_learner, priced_learners
 from .columns import MISSING
-from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, names_in, names_of, survey_table
+from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
+from .reading import survey_table
 from .report import BINS, COMPARED, card_text, draw_figure, gather, report_text
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
@@ -52,7 +53,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 # %% ../../nbs/practice/tables.ipynb #6579b345
-KNOWN = ("d", "budget", "seed", "protocol", "costs")  # arguments of learners that are no options
+KNOWN = ("d", "budget", "seed", "protocol", "costs", "groups")  # arguments of learners that are no options
 
 
 def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str, Any]:
@@ -77,13 +78,15 @@ def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str,
 
 def new_learner(
     learner: str, d: int, budget: Any, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
-    costs: np.ndarray | None = None,
+    costs: np.ndarray | None = None, groups: list[str] | None = None,
 ) -> Learner:
-    "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs the budget is money."
-    if costs is not None:
+    "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs (d,) the budget is money."
+    if costs is not None or groups is not None:
         if isinstance(scale, np.ndarray):
-            raise ValueError("scale: a file cannot be combined with prices: learners that use prices standardise the features themselves.")
-        return make_learner(learner, d, budget, seed, costs=costs, options=options)
+            what = "groups" if costs is None else "prices"
+            raise ValueError(f"scale: a file cannot be combined with {what}: learners that use {what} standardise the features themselves.")
+        priced: Any = costs if costs is None or groups is None else dict(zip(groups, costs.tolist(), strict=True))
+        return make_learner(learner, d, budget, seed, costs=priced, groups=groups, options=options)
     ours = learner == "auto" or learner.startswith("own.")
     if isinstance(scale, np.ndarray): return Scaled(d, budget, learner, options=options, scales=scale, seed=seed)
     if scale == "auto" and not ours:
@@ -104,7 +107,7 @@ def by_column(survey: Survey, found: dict[str, tuple[float, ...]], what: str, mo
 def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
     "\"auto\", \"none\", or centres and deviations (d + 1, 2) from a file."
     if scale in ("auto", "none"): return scale
-    found = named_numbers(check_path(scale), "scale", ("feature", "centre", "scale"))
+    found, _ = named_numbers(check_path(scale), "scale", ("feature", "centre", "scale"))
     for name, (_, size) in found.items(): check_real(f"scale of {name!r}", size, 1e-60, 1e60)
     return by_column(survey, found, "scale", (target,))
 
@@ -204,10 +207,12 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     write_file(path, {"kind": "run", "run": facts, "state": header, "done": done}, named)
 
 
-def rows_before(path: Path) -> int:
-    "Rows of the table of a checkpoint; 0 if there is none that can be read."
-    try: return int(read_file(path)[0]["run"]["table"][0])
-    except Exception: return 0
+def facts_before(path: Path) -> dict[str, Any]:
+    "What a checkpoint says of its run, the rows of its table among it; nothing if there is none that can be read."
+    try:
+        facts = dict(read_file(path)[0]["run"])
+        return facts | {"table": [int(facts["table"][0]), *facts["table"][1:]]}
+    except Exception: return {}
 
 
 def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], start: str) -> int:
@@ -287,11 +292,19 @@ def about_table(survey: Survey, target: str, prices: np.ndarray | None) -> dict[
     return known | {"prices": None if prices is None else prices.tolist()}
 
 
-def read_costs(path: Path, survey: Survey) -> np.ndarray:
-    "Price of each feature (d,): that of its column."
-    found = named_numbers(check_path(path), "costs", ("feature", "price"))
-    for name, (price,) in found.items(): check_real(f"price of {name!r}", price, -1e-300, 1e15)
-    return by_column(survey, found, "costs")[:, 0]
+def read_costs(path: Path, survey: Survey) -> tuple[np.ndarray, list[str], bool]:
+    "Price of each feature (d,), that of its column; its group, of the file or its column; and whether the file names groups."
+    prices, groups = named_prices(check_path(path))
+    named = [groups.get(c, c) for c in survey.owners]
+    return by_column(survey, {name: (price,) for name, price in prices.items()}, "costs")[:, 0], named, bool(groups)
+
+
+def groups_of(survey: Survey, named: list[str], explicit: bool, alone: bool) -> list[str] | None:
+    """The group of each feature (d,): features of one column, or of one group of the prices, are bought together.
+
+    None where each is alone, or all are in one group; and, unless the groups are explicit, where learner or scales know none."""
+    if len(set(named)) in (1, len(survey.names)) or (alone and not explicit): return None
+    return named
 
 # %% ../../nbs/practice/tables.ipynb #3e7dfccb
 def free_folder(resume: bool) -> Path:
@@ -351,7 +364,8 @@ def run_table(
         Of the learner's draws, at least 0; the same seed gives the same report.
     encode : bool or sequence of str
         Make one feature of each value of a column of text, and of its missing values; or names of columns for which that is so
-        whatever they hold, "*" among them for all others where it makes sense.
+        whatever they hold, "*" among them for all others where it makes sense. For learners that know groups, the default among them, the
+        features of a column are bought together: a budget that is no money counts columns.
     impute : bool
         A missing value that is bought counts as the mean of the bought values of its feature; without any the round is skipped.
     ignore : sequence of str
@@ -366,7 +380,8 @@ def run_table(
     passes : int
         How often the table is played, at least 1.
     costs : str or Path, optional
-        CSV or Parquet with the columns feature and price: price of each column, of each feature made from it.
+        CSV or Parquet with the columns feature and price, the price of each column; and perhaps group: columns of the same group are
+        bought together, for one price, which each of them states.
     priced : bool
         Whether the budget is money; the prices are those of `costs`.
     average : bool
@@ -417,19 +432,25 @@ def run_table(
     if found is not None and None not in (encode, ignore, keep): tried(check_names, found, target, ignore, encode, keep)
     tried.end()
     place = out / "checkpoint.npz"
-    survey = survey_table(path, target, encode, impute, ignore, progress, missing, rows_before(place) if resume else 0, keep)
-    prices = None if costs is None else tried(read_costs, costs, survey)
+    before = facts_before(place) if resume else {}
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, before["table"][0] if before else 0, keep)
+    prices, named, explicit = (None, survey.owners, False) if costs is None else tried(read_costs, costs, survey) or (None, [], True)
     d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
-    if not priced and not average: tried(check_int, "budget", budget, 2, d, f"the table has {d} features")
+    tried.end()
+    old = bool(before) and "groups" not in before  # begun by a release that had none
+    alone = old or learner not in ("auto", *priced_learners()) or isinstance(scales, np.ndarray)
+    groups = groups_of(survey, named, explicit, alone)
+    n, why = (d, f"the table has {d} features") if groups is None else (len(set(groups)), f"its {d} features are bought in so many groups")
+    if not priced and not average: tried(check_int, "budget", budget, 2, n, why)
     tried.end()
     T, money = survey.rows * passes, prices if priced else None
     options = filled_options(learner, options, int(budget), T)
-    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money), fresh_tally(d)
+    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money, groups), fresh_tally(d)
     stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
     facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
              "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
              "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "keep": keep, "shuffle": shuffle,
-             "table": [survey.rows, survey.checksum]}
+             "groups": groups, "table": [survey.rows, survey.checksum]}
     with open_folder(out, resume) as place:
         done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
         play_table(path, survey, facts, lr, tally, done, place, every, progress)

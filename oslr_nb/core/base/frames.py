@@ -14,7 +14,7 @@ import numpy as np
 from .checks import as_array, check_array, check_real, fail, frame_of, is_table
 
 # %% auto #0
-__all__ = ['column_names', 'has_names', 'own_names', 'is_count', 'aligned', 'by_names', 'looks_like', 'code_points',
+__all__ = ['column_names', 'has_names', 'own_names', 'is_count', 'aligned', 'by_names', 'dummies_of', 'looks_like', 'code_points',
            'place_names', 'is_mapped', 'check_features', 'check_labels', 'check_rows', 'Table', 'table_of',
            'check_stream']
 
@@ -66,6 +66,11 @@ def by_names(name: str, value: Any, names: tuple, what: str, check: Callable[[st
     for n in found:
         if n not in set(names): fail(name, value, "a mapping of the features", f"{n!r}{code_points(n, names)} is none of them")
     return [check(f"{name}[{n!r}]", value[n]) if check else value[n] for n in names]
+
+
+def dummies_of(names: Iterable[Any]) -> list[Any]:
+    "The column that each feature is made of: of one that is called column=value, as dummies are, what stands before the sign."
+    return [name.partition("=")[0] or name if isinstance(name, str) else name for name in names]
 
 
 def looks_like(a: Any, b: Any) -> bool:

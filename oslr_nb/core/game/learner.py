@@ -405,9 +405,9 @@ class Learner:
         -------
         str
             An object with "learner", "target", "intercept", "features", "words" and "missing". Each of the features has "name", "column",
-            "weight", "mean" and, where they are known, "word" and "price"; a feature with a word is 1 where the column holds that word,
-            else 0. The mean stands in for a missing value, and for a word that is not among the "words" of its column. "missing": texts
-            that count as missing.
+            "weight", "mean" and, where they are known, "word", "price" and "group", of which it is the price, if features are bought
+            together; a feature with a word is 1 where the column holds that word, else 0. The mean stands in for a missing value, and for
+            a word that is not among the "words" of its column. "missing": texts that count as missing.
         """
         w, level = self.linear_function()
         names, means = [str(v) for v in self.names_ or range(self.d)], getattr(self, "means_", np.zeros(self.d))
@@ -417,6 +417,7 @@ class Learner:
         for i in np.flatnonzero(w).tolist():
             one = {"name": names[i], "column": columns[i], "weight": float(w[i]), "mean": float(means[i])}
             if prices is not None: one["price"] = prices[i]
+            if "groups" in self.params: one["group"] = str(self.params["groups"][i])
             if words[i] is not None:
                 one["word"] = words[i]
                 all_words[columns[i]] = [word for c, word in zip(columns, words, strict=True) if c == columns[i]]
