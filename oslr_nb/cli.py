@@ -65,7 +65,7 @@ DataDir = Annotated[
 ]
 Encode = Annotated[list[str] | None, Option(
     metavar="[COLUMN]",
-    help="Make one feature of each value: of this column, or of all columns of text where that makes sense; may be repeated.",
+    help="Make one feature of each value, bought together: of this column, or of all columns of text where sensible; may be repeated.",
 )]
 Ignore = Annotated[list[str] | None, Option(help='Column to leave out, "" for one without a name; may be repeated.')]
 Missing = Annotated[list[str] | None, Option(help="Word that counts as missing; may be repeated.")]
@@ -168,7 +168,7 @@ def run(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.")],
     target: Annotated[str, Option(help="Column to predict.")],
-    budget: Annotated[float, Option(help="Features to buy for each row, at least 2; with --priced, money to spend.")],
+    budget: Annotated[float, Option(help="Features to buy for each row, at least 2, an encoded column counts once; with --priced, money.")],
     learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
     scale: Annotated[str, Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
@@ -182,7 +182,7 @@ def run(
     shuffle: Annotated[int | None, Option(
         metavar="SEED", help="Play the rows in the random order of this seed, right for a file that is sorted by something.")] = None,
     passes: Annotated[int, Option(help="How many times to play the table.")] = 1,
-    costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, and perhaps group: bought together.")] = None,
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     average: Annotated[bool, Option("--average", help="The budget is one on average: some rows are bought whole, the others pay.")] = False,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
@@ -304,7 +304,7 @@ def recommend(
 def serve(
     features: Annotated[int | None, Option(help="Number of features of an example; the learner of a file knows it.")] = None,
     budget: Annotated[float | None, Option(help="Features to buy of an example, likewise; with --costs, money.")] = None,
-    costs: Annotated[Path | None, Option(help="Table with the columns feature and price: names and prices of a new learner.")] = None,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, perhaps group, of a new learner.")] = None,
     learner: Annotated[
         str, Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",

@@ -545,7 +545,8 @@ def serve(
     otherwise it is written at once. With it every line that was answered is kept, in the file or in its journal, the file of that name
     with .journal; without it nothing is. every: rounds, or a fourth of the lines, after which the state file is written and the journal
     emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors. costs: table with
-    the columns feature and price, which gives a new learner names and prices; the budget is money then.
+    the columns feature and price, and perhaps group, which gives a new learner names, prices and groups; the budget is money then. Features
+    that are called column=value are in one group, unless it says another; one price is stated by all of a group.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.

@@ -285,3 +285,38 @@ def test_river():
         assert evaluate.progressive_val_score(datasets.TrumpApproval(), model, metrics.MAE()).get() < 1.5
     code = "import sys; sys.modules['river'] = None\nimport oslr_nb as oslr\noslr.OSLRLearner(2, seed=0).learn_one({'a': 1, 'b': 2}, 3)"
     python(code)
+
+
+def test_groups():
+    "Dummies by name are one question; groups by name or position; prices are those of groups; learners of papers buy singly."
+    rng = np.random.default_rng(6)
+    kind, Q = rng.integers(0, 6, 1500), rng.standard_normal((1500, 6))
+    y = np.array([2.0, -2, 1, -1, 3, 0])[kind] + Q @ [1, 0.5, 0, 0, 0, 0] + 0.3 * rng.standard_normal(1500)
+    X, names = np.column_stack([kind[:, None] == np.arange(6), Q]).astype(float), [*(f"kind={k}" for k in range(6)), *"abcdef"]
+    table, groups = pd.DataFrame(X, columns=names), ["kind"] * 6 + list("abcdef")
+    model = OSLRRegressor(2, random_state=0).fit(table, y)
+    given = OSLRRegressor(2, random_state=0, feature_groups=groups).fit(X, y)
+    by_name = OSLRRegressor(2, random_state=0, feature_groups=dict(zip(names[::-1], groups[::-1], strict=True))).fit(table, y)
+    assert (model.coef_ == given.coef_).all() and (model.coef_ == by_name.coef_).all() and model.learner_.params["groups"] == groups
+    assert set(model.features_) <= {*range(7)} and model.score(table, y) > 0.8
+    singly = OSLRRegressor(2, random_state=0, feature_groups=names).fit(table, y)
+    assert singly.learner_.groups is None and len(singly.features_) <= 2 and singly.score(table, y) < model.score(table, y)
+    assert OSLRRegressor(random_state=0).fit(table, y).learner_.budget == 4  # half of seven groups
+    assert OSLRRegressor(3, learner="own.CoinBetting", random_state=0).fit(table, y).learner_.menu.counted
+    costs = {"kind": 3.0} | dict.fromkeys("abcdef", 1.0)
+    priced = OSLRRegressor(4.0, costs=costs, random_state=0).fit(table, y)
+    assert priced.learner_.costs.tolist() == [3, 1, 1, 1, 1, 1, 1] and priced.score(table, y) > 0.8
+    holes = table.mask(rng.random(table.shape) < 0.02)
+    with pytest.warns(UserWarning, match="rows were left out"): assert OSLRRegressor(2, random_state=0).fit(holes, y).score(table, y) > 0.7
+    rows = [dict(zip(names, x, strict=True)) for x in X.tolist()]
+    river, loss = OSLRLearner(2, seed=0), 0.0
+    for t, (x, v) in enumerate(zip(rows, y.tolist(), strict=True)):
+        loss += (t >= 750) * (river.predict_one(x) - v) ** 2
+        river.learn_one(x, v)
+    assert loss / 750 < 0.45 * y.var() and river.learner_.groups is not None and set(river.weights) <= {*names[:6], "a"}
+    for kw, words in (({"feature_groups": groups[1:]}, "number of groups = 11"), ({"budget": 8}, "from 1 to 7 .of 7 that are for"),
+                      ({"feature_groups": groups, "learner": "own.CoinBetting"}, "no other learner knows groups"),
+                      ({"costs": [1.0] * 12, "budget": 3.0}, r"shape of costs = \(12,\): it must be \(7,\)")):
+        with pytest.raises(ValueError, match=words): OSLRRegressor(**{"budget": 2} | kw).fit(table, y)
+    model.feature_groups = names
+    with pytest.raises(ValueError, match="feature_groups = "): model.partial_fit(table, y)

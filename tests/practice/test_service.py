@@ -468,6 +468,30 @@ def test_names_and_prices_of_a_service(tmp_path):
     assert "no names" in ask(plain, "values", id="x", values={"test_1": 2})["error"]
 
 
+def test_groups_of_a_service(tmp_path):
+    "Dummies by name, and columns of one group of the prices, are asked for together and paid once."
+    names = ["city=Rome", "city=Oslo", "city=", "age", "iron", "zinc", "sex"]
+    table = lambda group, iron=4: "feature,price,group\n" + "".join(f"{n},2,\n" for n in names[:3]) + f"age,1,\niron,{iron},{group}\n" \
+        + f"zinc,4,{group}\nsex,1,\n"
+    (tmp_path / "p.csv").write_text(table("blood"))
+    lr = sv.first_learner("auto", None, 5.0, 0, tmp_path / "p.csv")
+    assert lr.params["groups"] == ["city"] * 3 + ["age", "blood", "blood", "sex"] and lr.costs.tolist() == [2, 1, 4, 1]
+    service, wholes = sv.Service(lr), ({"city=Rome", "city=Oslo", "city="}, {"iron", "zinc"})
+    for t in range(40):
+        asked = set(ask(service, "query", id=t)["names"])
+        assert all(whole <= asked or not whole & asked for whole in wholes)
+        assert sum(1 + i * 2 for i, whole in enumerate(wholes) if whole <= asked) + len(asked & {"age", "sex"}) <= 5
+        ask(service, "values", id=t, values=dict.fromkeys(asked, 0.5 * t))
+        ask(service, "label", id=t, label=t)
+    service.save(tmp_path / "s.npz")
+    (again := sv.Service(sv.first_learner("auto", None, 5.0, 0, tmp_path / "p.csv"))).restore(tmp_path / "s.npz")
+    assert ask(again, "query", id="x") == ask(service, "query", id="x")
+    for text, words in ((table("blood", 3), "price of 'zinc' = 4.0: it must be 3, as that of 'iron'"),
+                        (table("").replace("Oslo,2", "Oslo,3"), "price of 'city=Oslo' = 3.0: it must be 2, as for all of 'city'")):
+        (tmp_path / "q.csv").write_text(text)
+        with pytest.raises(ValueError, match=words): sv.first_learner("auto", None, 5.0, 0, tmp_path / "q.csv")
+
+
 def test_a_full_disk_ends_nothing(tmp_path, monkeypatch, capsys):
     source, target = os.pipe()
     answers, sink = os.pipe()

@@ -16,8 +16,10 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
 
 import oslr_nb
+from oslr_nb.core.base.storage import read_file, write_file
 from oslr_nb.practice import reading, tables
 from oslr_nb.practice.data import sparse_linear
+from oslr_nb.practice.tables import run_table
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
@@ -110,10 +112,13 @@ def test_text_missing_values_and_prices(tmp_path):
     (tmp_path / "prices.csv").write_text("feature,price\nsize,2\ncity,0.5\n")
     options = ("--target", "y", "--budget", 2, "--encode", "--impute", "--ignore", "no", "--costs", tmp_path / "prices.csv")
     for name in ("a.csv", "a.parquet"): shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
-    assert "this counts each column once" in shown
+    assert "2 of 2 groups of 4 features" in shown and "Bought together, and counted or paid once: 'city' (3 features)." in shown
+    singly = good(tmp_path / "a.csv", *options, "--learner", "own.CoinBetting", "--out", tmp_path / "singly")
+    assert "this counts each column once" in singly and "2 of 4 features" in singly
     a, b = numbers(tmp_path / "of a.csv"), numbers(tmp_path / "of a.parquet")
     assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
-    assert a["prices"] == [0.5, 0.5, 0.5, 2] and a["spent"] == np.dot(a["prices"], a["bought"]) and a["price_of_everything"] == 2.5 * 600
+    assert numbers(tmp_path / "singly")["prices"] == [0.5, 0.5, 0.5, 2] and a["groups"] == ["city"] * 3 + ["size"]
+    assert a["prices"] == [0.5, 0, 0, 2] and a["spent"] == np.dot(a["prices"], a["bought"]) == 2.5 * 600 == a["price_of_everything"]
     assert a["loss_last_tenth"] < 0.6 * a["loss_of_running_mean_last_tenth"] and "city=a\\|b" in shown and "Spent:" in shown
 
 
@@ -321,3 +326,63 @@ def test_a_shell_reads_a_name_back(name):
     line = reading.shell_word(name)
     said = subprocess.run(["bash", "-c", f"printf %s {line}"], capture_output=True, check=True).stdout
     assert line.isprintable() and said.decode() == name
+
+
+def test_groups_of_columns(tmp_path):
+    "A column of words is one question, a panel of columns has one price; the same as in Python; resumed; what is wrong is said."
+    rng, T = np.random.default_rng(4), 900
+    kind, Q = rng.integers(0, 6, T), rng.standard_normal((T, 5)).round(6)
+    y = (np.array([2.0, -2, 1, -1, 3, 0])[kind] + Q @ [1.0, 0.8, 0.5, 0, 0] + 0.3 * rng.standard_normal(T)).round(6)
+    names = ["kind", "a", "b", "c", "d", "e", "y"]
+    rows = [",".join([f"k{k}", *map(repr, q), repr(v)]) for k, q, v in zip(kind, Q.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    prices = {"kind": (10, ""), "a": (5, "panel"), "b": (1, ""), "c": (5, "panel"), "d": (1, ""), "e": (5, "panel")}
+    listed = lambda prices: "feature,group,price\n" + "".join(f"{name},{group},{p}\n" for name, (p, group) in prices.items())
+    (tmp_path / "p.csv").write_text(listed(prices))
+    call = {"target": "y", "encode": True, "seed": 3}
+    groups = ["kind"] * 6 + ["panel", "b", "panel", "d", "panel"]
+    X = np.column_stack([kind[:, None] == np.arange(6), Q]).astype(float)
+    for budget, more, kw in ((2, {}, {"groups": ["kind"] * 6 + names[1:6]}),
+                             (2.5, {"average": True}, {"groups": ["kind"] * 6 + names[1:6], "average": True}),
+                             (2, {"costs": tmp_path / "p.csv"}, {"groups": groups}),
+                             (15.0, {"costs": tmp_path / "p.csv", "priced": True},
+                              {"groups": groups, "costs": {"kind": 10.0, "panel": 5.0, "b": 1.0, "d": 1.0}})):
+        out = tmp_path / f"out {len(list(tmp_path.iterdir()))}"
+        found = run_table(tmp_path / "t.csv", budget=budget, out=out, **call, **more)
+        run = oslr_nb.simulate(lr := oslr_nb.auto(11, budget, seed=3, **kw), X, y)
+        assert found["bought"] == lr.purchases_.tolist() and math.isclose(found["loss"], run.losses[1:].mean())
+        assert found["groups"] == kw["groups"] and math.isclose(found["spent"], run.spent.sum()) if "priced" in more else True
+        again = run_table(tmp_path / "t.csv", budget=budget, out=out, resume=True, **call, **more)
+        assert again == found
+        model = json.loads((out / "model.json").read_text())
+        assert {f["group"] for f in model["features"]} <= set(kw["groups"])
+        assert (oslr_nb.load(out / "model.npz").coef_ == lr.coef_).all()
+    assert 0.65 < found["hindsight"]["sparse"] < 0.8 and sorted(found["hindsight"]["support"]) == [*range(7), 8, 10]
+    assert "for 15 by forward selection" in (out / "report.md").read_text()
+    alone = {name: (p, f"g{i}") for i, (name, (p, _)) in enumerate(prices.items())}
+    for text, words, more in ((listed(prices | {"c": (4, "panel")}), r"price of 'c' = 4.0: it must be 5, as that of 'a' \(they are", {}),
+                              (listed(prices).replace("group", "grup"), "feature and price, and perhaps group", {}),
+                              (listed(prices), "no other learner knows groups", {"learner": "own.CoinBetting"}),
+                              (listed(prices), r"budget = 5: it must be an integer from 2 to 4 \(its 11 features", {"budget": 5}),
+                              (listed(alone), r"budget = 7: it must be an integer from 2 to 6", {"budget": 7}),
+                              (listed(prices), "option = 'groups': it must be another name", {"options": {"groups": 1}})):
+        (tmp_path / "q.csv").write_text(text)
+        with pytest.raises(ValueError, match=words):
+            run_table(tmp_path / "t.csv", out=tmp_path / "no", costs=tmp_path / "q.csv", **{"budget": 2} | call | more)
+
+
+def test_an_old_run_goes_on_without_groups(tmp_path):
+    "A checkpoint of a release that bought each word singly is resumed as it began."
+    rng = np.random.default_rng(5)
+    rows = "".join(f"{'uvw'[k]},{a},{b},{k + a}\n" for k, a, b in zip(rng.integers(0, 3, 300), *rng.standard_normal((2, 300)), strict=True))
+    (tmp_path / "t.csv").write_text("k,a,b,y\n" + rows)
+    call = {"target": "y", "encode": True, "out": tmp_path / "o", "budget": 4, "learner": "own.CoinBetting"}
+    run_table(tmp_path / "t.csv", **call)
+    header, arrays = read_file(tmp_path / "o" / "checkpoint.npz")
+    assert header["run"].pop("groups") is None
+    write_file(tmp_path / "o" / "checkpoint.npz", header, arrays)
+    assert run_table(tmp_path / "t.csv", **call, resume=True)["budget"] == 4
+    with pytest.raises(ValueError, match=r"learner = 'auto': it must be 'own.CoinBetting', as in the run"):
+        run_table(tmp_path / "t.csv", **call | {"learner": "auto"}, resume=True)
+    with pytest.raises(ValueError, match="budget = 4: it must be an integer from 2 to 3"):
+        run_table(tmp_path / "t.csv", **call | {"learner": "auto", "out": tmp_path / "new"})

@@ -17,8 +17,8 @@ from ..base.frames import by_names, check_stream, column_names
 
 # %% auto #0
 __all__ = ['PROTOCOLS', 'CALLS', 'PRICE_SLACK', 'EXPECTED', 'ProtocolError', 'BudgetExceeded', 'Menu', 'rows_ahead',
-           'Environment', 'split_query', 'check_bought', 'measure', 'weighted_sum', 'check_sparse', 'check_costs',
-           'check_offers', 'group_names', 'price_of']
+           'Environment', 'check_costs', 'check_offers', 'group_names', 'price_of', 'split_query', 'check_bought',
+           'measure', 'weighted_sum', 'check_sparse']
 
 # %% ../../../nbs/core/game/00_environment.ipynb #83488982
 PROTOCOLS = ("OSLR", "POSLR", "training-only")  # the names of the protocols
@@ -313,6 +313,54 @@ class Environment:
         self._open()
         return float(self._y[self.t - 1])
 
+# %% ../../../nbs/core/game/00_environment.ipynb #5cc8c591
+def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
+    """Check the prices of features.
+
+    costs (d,): a price for each feature, in any unit of money, in the order of the features or by name: a mapping, or a Series of pandas.
+    names (d,): those of the features, if they are known. Returns (d,): the prices, a copy.
+    """
+    costs = by_names("costs", costs, names, "price")
+    costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
+    for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
+    return costs
+
+
+def check_offers(d: int, costs: Any, groups: Any, names: tuple = ()) -> tuple[np.ndarray | None, np.ndarray | None, int]:
+    """Check prices and groups of features.
+
+    costs: prices of the features or, if they have some, of their groups; None for none. groups (d,): whole numbers or texts, by name as
+    `check_costs` takes prices; None for none. names (d,): those of the features, if they are known. Returns the prices of the groups in
+    their order; groups (d,) as of `Menu`, None where each feature is alone; and how many there are.
+    """
+    if groups is None: return None if costs is None else check_costs(costs, d, names), None, d
+    listed = group_names(groups, d, names)
+    order = sorted(set(listed)) if isinstance(listed[0], int) else list(dict.fromkeys(listed))
+    place = {name: e for e, name in enumerate(order)}
+    found, n = np.array([place[name] for name in listed]), len(order)
+    costs = None if costs is None else check_costs(costs, n, tuple(order))
+    return (costs, found, n) if n < d else (costs if costs is None else costs[found], None, d)
+
+
+def group_names(groups: Any, d: int, names: tuple = ()) -> list[Any]:
+    "The name or number of the group of each of d features, which have these names, if any."
+    groups = [groups] if isinstance(groups, str) else by_names("groups", groups, names, "group", None)
+    try: listed = [v.item() if isinstance(v, np.generic) else v for v in groups]
+    except TypeError: fail("groups", groups, "a list of names or numbers", "one for each feature")
+    if len(listed) != d: fail("number of groups", len(listed), f"{d}", "one for each feature, the same for those that are sold together")
+    for i, v in enumerate(listed):
+        if type(v) is not type(listed[0]) or type(v) not in (str, int):
+            fail(f"groups[{i}]", v, "a text, or a whole number, and all of one kind")
+    return listed
+
+
+def price_of(costs: np.ndarray, S: np.ndarray) -> float:
+    """The price of a set of features, added up in its order as compiled rounds do.
+
+    costs (d,): prices. S (n,): distinct features; may be none.
+    """
+    return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
+
 # %% ../../../nbs/core/game/00_environment.ipynb #acd52f63
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
     """Split a query into measurements and coordinates.
@@ -373,54 +421,6 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
     ("POSLR", "query"): "observe(query), label() or skip()",
     ("training-only", "commit"): "commit(w) or skip()", ("training-only", "query"): "observe(query), label() or skip()",
 }
-
-# %% ../../../nbs/core/game/00_environment.ipynb #5cc8c591
-def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
-    """Check the prices of features.
-
-    costs (d,): a price for each feature, in any unit of money, in the order of the features or by name: a mapping, or a Series of pandas.
-    names (d,): those of the features, if they are known. Returns (d,): the prices, a copy.
-    """
-    costs = by_names("costs", costs, names, "price")
-    costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
-    for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
-    return costs
-
-
-def check_offers(d: int, costs: Any, groups: Any, names: tuple = ()) -> tuple[np.ndarray | None, np.ndarray | None, int]:
-    """Check prices and groups of features.
-
-    costs: prices of the features or, if they have some, of their groups; None for none. groups (d,): whole numbers or texts, by name as
-    `check_costs` takes prices; None for none. names (d,): those of the features, if they are known. Returns the prices of the groups in
-    their order; groups (d,) as of `Menu`, None where each feature is alone; and how many there are.
-    """
-    if groups is None: return None if costs is None else check_costs(costs, d, names), None, d
-    listed = group_names(groups, d, names)
-    order = sorted(set(listed)) if isinstance(listed[0], int) else list(dict.fromkeys(listed))
-    place = {name: e for e, name in enumerate(order)}
-    found, n = np.array([place[name] for name in listed]), len(order)
-    costs = None if costs is None else check_costs(costs, n, tuple(order))
-    return (costs, found, n) if n < d else (costs if costs is None else costs[found], None, d)
-
-
-def group_names(groups: Any, d: int, names: tuple = ()) -> list[Any]:
-    "The name or number of the group of each of d features, which have these names, if any."
-    groups = [groups] if isinstance(groups, str) else by_names("groups", groups, names, "group", None)
-    try: listed = [v.item() if isinstance(v, np.generic) else v for v in groups]
-    except TypeError: fail("groups", groups, "a list of names or numbers", "one for each feature")
-    if len(listed) != d: fail("number of groups", len(listed), f"{d}", "one for each feature, the same for those that are sold together")
-    for i, v in enumerate(listed):
-        if type(v) is not type(listed[0]) or type(v) not in (str, int):
-            fail(f"groups[{i}]", v, "a text, or a whole number, and all of one kind")
-    return listed
-
-
-def price_of(costs: np.ndarray, S: np.ndarray) -> float:
-    """The price of a set of features, added up in its order as compiled rounds do.
-
-    costs (d,): prices. S (n,): distinct features; may be none.
-    """
-    return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
 
 # %% ../../../nbs/core/game/00_environment.ipynb #bcd6d84d
 class Loss(NamedTuple):
