@@ -586,7 +586,8 @@ class Learner:
         given = {name: grown(name, arrays.get(name, np.zeros_like(a)), a, self.older.get(name)) for name, a in mine.items()}
         self.rng.bit_generator.state = header["rng"]
         self._next, self._cost, self._case, self._unanswered = header["next"], header["cost"], None, asked
-        self.names_, self.table_ = names, about
+        self.names_ = names
+        if about: self.table_ = about
         for name, a in mine.items(): a[...] = given[name]
         self._forget()
         self._check_state()
