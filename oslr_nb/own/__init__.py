@@ -17,5 +17,6 @@ from .moments.experts import *
 from .moments.purchases import *
 from .moments.learner import *
 from .moments.protocols import *
+from .moments.intervals import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

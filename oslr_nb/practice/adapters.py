@@ -263,6 +263,25 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             self.n_filled_ += int(gone.sum())
         return np.clip(X @ self.coef_[self.features_] + self.intercept_, *self.y_range_)
 
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Intervals about the predictions, as wide as they have to be for what was learnt from.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            As for `predict`.
+        level : float, default 0.9
+            0.5, 0.8, 0.9, 0.95 or 0.99: the share of labels that lay inside in the long run. The default learner alone keeps widths.
+
+        Returns
+        -------
+        array (n, 2)
+            Lower and upper ends, the same distance from each prediction.
+        """
+        check_is_fitted(self)
+        half = self.learner_.half_width(level)
+        return self.predict(X)[:, None] + np.array([-half, half])
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the labels' variance that `predict` explains.
 
@@ -425,6 +444,23 @@ class OSLRLearner(Model):
             The prediction.
         """
         return float(self._buy(x))
+
+    def predict_interval_one(self, x: Any, level: float = 0.9) -> tuple[float, float]:
+        """Predict an interval from bought features, without learning.
+
+        Parameters
+        ----------
+        x, level : mapping, float
+            As for `predict_one` and `OSLRRegressor.predict_interval`.
+
+        Returns
+        -------
+        low, high : float
+            The ends; infinite before a label has differed from its prediction.
+        """
+        middle = self.predict_one(x)
+        half = self.learner_.half_width(level)
+        return middle - half, middle + half
 
     def learn_one(self, x: Any, y: Any) -> None:
         """Learn from the bought values of an example and its label.

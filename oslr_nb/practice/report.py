@@ -19,6 +19,7 @@ from ..core.game.environment import Menu
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.base.storage import replace_file
+from ..own.moments.learner import PairwiseLeastSquares
 from .budgets import best_features, order_words, standardised
 from .data import markdown
 from .reading import Survey
@@ -114,6 +115,8 @@ def gather(survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, 
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_),
             "weight_errors": weight_errors(tally["moments"], w, counts)}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
+    if isinstance(lr, PairwiseLeastSquares) and lr.intervals["judged"].min() > 0:
+        out["intervals"] = {str(level): told for level, told in lr.intervals_.items()}  # share of labels inside, mean width
     if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
     if prices is None: return out
     of_a_row = sum(dict(zip(facts["groups"] or survey.owners, prices.tolist(), strict=True)).values())  # what is sold together is paid once
@@ -261,6 +264,9 @@ def report_text(r: dict[str, Any]) -> str:
             "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
     out += [line for hint in hints(r) for line in (hint, "")]
+    if "intervals" in r:
+        inside, width = r["intervals"]["0.9"]
+        out += [f"An interval of 90 % about each prediction held {inside:.1%} of the labels, and was {width:.4g} wide on average.", ""]
     if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
     if "spent" in r:
         share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""

@@ -10,6 +10,7 @@ import copy
 import glob
 import inspect
 import json
+import math
 import os
 import signal
 import sqlite3
@@ -34,7 +35,7 @@ need("orjson")
 import orjson
 
 # %% auto #0
-__all__ = ['MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'LABEL_AND_QUERY', 'read_request', 'Service', 'serve']
+__all__ = ['MOST_OPEN', 'SYNCHRONOUS', 'LONGEST', 'OPS', 'MORE', 'read_request', 'Service', 'serve']
 
 # %% ../../nbs/practice/service.ipynb #e4bc388b
 MOST_OPEN = 100_000  # examples that wait for values or a label at one time
@@ -44,7 +45,7 @@ OPS = {  # the fields of each request; a label may carry "query" too, the id of 
     "query": {"op", "id"}, "values": {"op", "id", "values"}, "label": {"op", "id", "label"}, "skip": {"op", "id"},
     "save": {"op"}, "weights": {"op"}, "stats": {"op"}, "quit": {"op"},
 }
-LABEL_AND_QUERY = OPS["label"] | {"query"}  # the fields of a label that carries a query
+MORE = {"values": "level", "label": "query"}  # a field that a request may have besides
 
 # %% ../../nbs/practice/service.ipynb #d8e221e3
 ENCODE = json.JSONEncoder(allow_nan=False).encode  # non-ASCII text as escapes, so that a line is ASCII
@@ -86,7 +87,7 @@ def read_request(line: bytes) -> tuple[str, dict[str, Any]]:
     request = read_object(line)
     op = request.get("op")
     if type(op) is not str or op not in OPS: fail("op", op, "one of " + ", ".join(OPS))
-    if request.keys() != OPS[op] and not (op == "label" and request.keys() == LABEL_AND_QUERY):
+    if request.keys() ^ OPS[op] not in (set(), {MORE.get(op)}):
         fail(f"fields of {op}", ", ".join(sorted(request)), ", ".join(sorted(OPS[op])))
     return request.pop("op"), request
 
@@ -119,7 +120,7 @@ def check_values(name: str, value: Any) -> Any:
     return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
 
 
-CHECKS = {"id": check_id, "query": check_id, "values": check_values, "label": check_number}  # of the fields of requests
+CHECKS = {"id": check_id, "query": check_id, "values": check_values, "label": check_number, "level": check_number}  # of fields
 
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
 class Examples:
@@ -271,10 +272,14 @@ class Service(Examples):
         if names := self.learner.names_: asked += f', "names": {ENCODE([names[i] for i in features])}'
         return f'{asked}, "measurements": {ENCODE(case.rows)}' if case.rows else asked
 
-    def _values(self, id: str | int, values: Any) -> str:
+    def _values(self, id: str | int, values: Any, level: float | None = None) -> str:
+        half = None if level is None else self.learner.half_width(level)
         if type(values) is dict: values = self._in_order(self.find(id), values)
         prediction = self.tell(id, values)
-        return f'{{{self._asked(id)}}}' if prediction is None else f'{{"id": {as_json(id)}, "prediction": {prediction!r}}}'
+        if prediction is None: return f'{{{self._asked(id)}}}'
+        told = f'"id": {as_json(id)}, "prediction": {prediction!r}'
+        if half is not None: told += f', "interval": {ENCODE(None if half == math.inf else [prediction - half, prediction + half])}'
+        return f"{{{told}}}"
 
     def _in_order(self, case: OpenCase, values: dict[str, Any]) -> np.ndarray:
         "Values that are given by name, in the order of the query; a word for its column stands for the features that are made of it."

@@ -157,6 +157,27 @@ class OpenCase:
         self._put_aside()
         return float(self.learner.predict_from(S, usable))
 
+    def predict_interval(self, level: float = 0.9) -> tuple[float, float]:
+        """An interval about the prediction, as wide as the learner's would be now.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            Share of the labels that such intervals hold in the long run, if all are learnt from; as for `Learner.half_width`.
+
+        Returns
+        -------
+        low, high : float
+            The ends.
+
+        Raises
+        ------
+        ProtocolError, ValueError
+            As `predict` and `Learner.half_width`.
+        """
+        half = self.learner.half_width(level)
+        return self.predict() - half, self.predict() + half
+
     def learn(self, y: float) -> None:
         """Learn from the label, which ends the case.
 

@@ -436,6 +436,26 @@ class Learner:
         self._cost = self._made[1](self.words, values.size, *self._parts)
         return self._state.S[values.size : self._cost].copy()
 
+    def half_width(self, level: float = 0.9) -> float:
+        """How far to both sides of the next prediction an interval reaches that holds this share of the labels in the long run.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            0.5, 0.8, 0.9, 0.95 or 0.99.
+
+        Returns
+        -------
+        float
+            In the unit of the labels; infinite before a label has differed from its prediction.
+
+        Raises
+        ------
+        ValueError
+            For another level, or a learner that does not keep widths: `oslr.auto` makes one that does.
+        """
+        fail("learner", type(self).__name__, "own.PairwiseLeastSquares", "others keep no widths of intervals")
+
     def predict_from(self, S: Any, values: Any) -> float:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.
 

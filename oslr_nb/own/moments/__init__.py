@@ -17,5 +17,6 @@ from .experts import *
 from .purchases import *
 from .learner import *
 from .protocols import *
+from .intervals import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.base.checks import check_array, check_int, check_magnitude, check_real, check_scales, fail
 from ...core.base.kernels import kernel
+from .intervals import track
 from .sums import Moments, Plan
 from .sums import BLOCK, LARGEST_STANDARDISED, correlations, label_deviation, ridge_product
 from ..parameter_free import FAR_LABEL, cut_off
@@ -78,8 +79,10 @@ def judge(y: float, rate: float, state: Moments) -> None:
         for e in range(shares.size): shares[e] = (1 - 1 / t) * (shares[e] / total) + 1 / (t * shares.size)
     rest = abs(y - num.middle)
     if rest > reach: num.reach = 2 * reach if reach > 0 else rest
+    unit = num.reach
     num.late = max(num.late, min(rest, num.reach))
     if t >= num.end: num.reach, num.late, num.end = num.late, 0.0, BLOCK * t
+    track(abs(y - num.yhat), unit, num.reach, state.intervals)
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #f215d8ed
 @kernel

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from ...core.base.checks import LARGEST, check_array, check_flag, check_indices, check_int, check_real, fail
-from ...core.game.environment import Menu, check_offers, group_names, rows_ahead
+from ...core.game.environment import Menu, ProtocolError, check_offers, group_names, rows_ahead
 from ...core.base.frames import check_stream, own_names
 from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
@@ -23,10 +23,11 @@ from ...core.base.parameters import Choice, Flag, Integer, Parameter, Real, Seed
 from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import judge, label_of, learn_label, mixed_prediction, predict
+from .intervals import check_level
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import BLOCK, FULL, GROWTH, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE, correlations
+from .sums import BLOCK, FULL, GROWTH, LEVELS, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE, correlations
 from .sums import follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
@@ -289,13 +290,14 @@ class PairwiseMoments(Learner):
     State: ClassVar[Any] = Moments
     kernels: ClassVar[tuple[Any, ...]] = (select, predict, learn)
     single: np.ndarray; favourites: np.ndarray; slot: np.ndarray; owner: np.ndarray; age: np.ndarray  # of `Moments`
-    arms: np.ndarray; shares: np.ndarray; label: np.ndarray
+    arms: np.ndarray; shares: np.ndarray; label: np.ndarray; intervals: np.ndarray
     centre: bool; prior: float  # arguments that all have, and those that some lack
     rows: int | None = None
     explore: float = 1.0
     support: str = "greedy"
     rate: ClassVar[float] = 0.5
     growth: ClassVar[float] = GROWTH
+    later = ("intervals",)
     scale_free = True
 
     def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any,
@@ -547,6 +549,48 @@ class PairwiseLeastSquares(PairwiseMoments):
         found = self._known_together()
         fit_ridges(found, len(found), self._plan, self._state)
         return float(self._plan.level[-1])
+
+    def half_width(self, level: float = 0.9) -> float:
+        "As for `Learner`; Equation 1 (eq-width) of the page on intervals."
+        check_level(level)
+        f = self.intervals[LEVELS.index(level)]
+        return float(f["width"]) if f["width"] or f["judged"] else math.inf
+
+    def predict_interval(self, level: float = 0.9) -> tuple[float, float]:
+        """An interval for the label of this round, after `predict`: its prediction and `half_width` to both sides.
+
+        Parameters
+        ----------
+        level : float, default 0.9
+            0.5, 0.8, 0.9, 0.95 or 0.99: the share of the labels that such intervals hold, on every stream in the long run.
+
+        Returns
+        -------
+        low, high : float
+            The ends; infinite before a label has differed from its prediction.
+
+        Raises
+        ------
+        ProtocolError
+            Unless the round has been predicted, and has no label yet.
+        ValueError
+            For another level.
+
+        Notes
+        -----
+        Source: Gibbs and Candes 2021, with the reach of the aggregation as the unit of a step; Theorem MI 1 (thm-coverage).
+        """
+        with self._alone:
+            if self._next != 2: raise ProtocolError("predict_interval is out of order: it follows predict.")
+            half, middle = self.half_width(level), float(self.num[0]["yhat"])
+            return middle - half, middle + half
+
+    @property
+    def intervals_(self) -> dict[float, tuple[float, float]]:
+        "By level: the share of labels that lay inside their interval so far, and the mean width of these intervals; NaN before any."
+        judged = np.where(self.intervals["judged"] > 0, self.intervals["judged"], math.nan)
+        inside, width = 1 - self.intervals["missed"] / judged, self.intervals["total"] / judged
+        return dict(zip(LEVELS, zip(inside.tolist(), width.tolist(), strict=True), strict=True))
 
     @property
     def explored_(self) -> bool:

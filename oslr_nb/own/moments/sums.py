@@ -36,6 +36,7 @@ FIRST = 5.0  # values of a feature after which a bad one among them is looked fo
 BLOCK = 2.0  # factor by which the rounds have grown when the range of residuals forgets what came before the last time
 WHOLE = 100  # a whole row of more features is predicted from its favourites alone
 FULL = 1e50  # weight of a round at which all sums are divided by it
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals about predictions
 # low, high: range of the labels; first, origin, first_sum, first_square: number of the first ones, until a choice is made, and sums about
 # the very first; beyond: side on which the last label was far away, or 0; settled: whether a choice has been made; middle, reach, late: of
 # the aggregation; lead: the table that chooses; whole, debt: with a budget on average, the whole rows bought, and what is not yet paid
@@ -43,6 +44,7 @@ SCALARS = record("rounds", "held", "next", "arm", "yhat", "chosen", "low", "high
                  "settled", "middle", "reach", "late", "end", "lead", "whole", "debt")
 LABELS = record("weight", "count", "sum", "square", "ref")  # of a table: weight of a round, sums of the labels about a reference
 SUMS = record("n", "sum", "square", "label", "cross", "ref")  # of a feature in a table, about its reference
+INTERVALS = record("width", "judged", "missed", "total")  # half of the width of the next one; labels, those outside, sum of the widths
 # low, high: range of a feature; beyond: as of the labels; first, origin, first_sum, first_square: of its first five values
 FEATURE = record("low", "high", "beyond", "first", "origin", "first_sum", "first_square")
 
@@ -63,6 +65,7 @@ class Moments(NamedTuple):
     mark: Annotated[np.ndarray, Role(("d",), "scratch", np.int64)]  # round in which a feature, or a group, was last drawn
     shares: Annotated[np.ndarray, Role(("experts",))]  # weights of the experts: the ridges of each table, then the mean label of each
     guess: Annotated[np.ndarray, Role(("experts",), "scratch")]  # of each expert in this round
+    intervals: Annotated[np.ndarray, Role((len(LEVELS),), dtype=INTERVALS)]
     arms: Annotated[np.ndarray, Role((4,))]  # rounds and losses with and without random features
     num: Annotated[np.ndarray, Role((1,), dtype=SCALARS, below={"held": "holds + 1", "arm": 2, "chosen": "experts", "lead": "tables"})]
 
