@@ -185,6 +185,7 @@ def run(
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price, and perhaps group: bought together.")] = None,
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     average: Annotated[bool, Option("--average", help="The budget is one on average: some rows are bought whole, the others pay.")] = False,
+    history: Annotated[Path | None, Option(help="Table of rows that are known already, wholly or in part; they are learnt first.")] = None,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
@@ -192,7 +193,7 @@ def run(
     from oslr_nb.practice.tables import WRITTEN, free_folder, run_table
 
     more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
-    more |= {"keep": keep or (), "shuffle": shuffle, "average": average}
+    more |= {"keep": keep or (), "shuffle": shuffle, "average": average, "history": history}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
@@ -312,12 +313,15 @@ def serve(
     every: Annotated[int, Option(
         help="Rewrite the state file after this many rounds, four times as many lines, or a minute; 0: only on request.")] = 10_000,
     seed: Annotated[int | None, Option(help="Seed of a new learner's random draws.")] = None,
+    history: Annotated[Path | None, Option(
+        help="Table of rows that are known already, learnt when the service begins. It names the features.")] = None,
+    target: Annotated[str | None, Option(help="Column of the labels of the history.")] = None,
 ) -> None:
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output."
     from oslr_nb.practice.service import serve as run
 
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
-        code = run(features, budget, learner, state, every, seed, costs=costs)
+        code = run(features, budget, learner, state, every, seed, costs=costs, history=history, target=target)
     raise typer.Exit(code)
 
 # %% ../nbs/cli.ipynb #3cf95c11

@@ -19,6 +19,7 @@ from ..core.base.checks import need, table_values
 from ..core.game.driver import environment_of, play, simulate
 from ..core.game.environment import check_offers, group_names
 from ..core.base.frames import aligned, check_features, check_labels, column_names, dummies_of, has_names, is_count, place_names
+from ..core.base.frames import table_of
 from ..core.game.learner import Learner
 from ..core.game.run import Run
 from ..own.choice import make_learner, priced_learners
@@ -196,7 +197,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
         self.costs, self.feature_groups = costs, feature_groups
 
-    def fit(self, X: Any, y: Any) -> OSLRRegressor:
+    def fit(self, X: Any, y: Any, *, history: tuple[Any, Any] | None = None) -> OSLRRegressor:
         """Learn anew from all rows.
 
         Parameters
@@ -205,6 +206,8 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             Numbers: an array, or a table of pandas, polars or pyarrow.
         y : array-like (n,)
             Labels.
+        history : (array-like (m, d), array-like (m,)), optional
+            Rows and labels that are known already, NaN where a value is not, in columns of the same names: learnt first, and not bought.
 
         Returns
         -------
@@ -215,6 +218,7 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
             X, y, names = self._table(X, y, True)
             passes, shuffle = check_int("passes", self.passes, 1, 10**6), check_flag("shuffle", self.shuffle)
             lr, rng = self._new(X.shape[1])
+            if history is not None: self._learn_history(lr, names, history)
             order = [rng.permutation(len(X)) if shuffle else np.arange(len(X)) for _ in range(passes)]
             return self._learn(lr, X, y, names, np.concatenate(order), 0, (np.inf, -np.inf))
 
@@ -331,6 +335,13 @@ class OSLRRegressor(RegressorMixin, BaseEstimator):
         if n == 1 < d and costs is not None and groups is None:
             fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
         return make_learner(self.learner, d, budget, seed, costs, groups=groups), np.random.default_rng([seed, 1])
+
+    def _learn_history(self, lr: Learner, names: tuple, history: Any) -> None:
+        "Learn from rows that are known already."
+        if not isinstance(history, tuple) or len(history) != 2: fail("history", history, "a pair: rows and their labels")
+        lr.names_ = names
+        X, y, *_ = table_of(*history, None, names, empty=True)
+        lr.learn_whole(np.column_stack([X, np.zeros(len(X))]) if lr.d > X.shape[1] == 1 else X, y)
 
     def _learn(
         self, lr: Learner, X: np.ndarray, y: np.ndarray, names: tuple, rows: Any, seen: int, limits: tuple[float, float],
@@ -462,15 +473,24 @@ class OSLRLearner(Model):
         half = self.learner_.half_width(level)
         return middle - half, middle + half
 
-    def learn_one(self, x: Any, y: Any) -> None:
+    def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
         """Learn from the bought values of an example and its label.
 
         Parameters
         ----------
         x, y : mapping, float
             Values by name, of which only those of the purchase are read; the label.
+        given : bool, default False
+            True: the example is history, which was not bought; all values in `x` are read, and there may be any number.
         """
         y = check_value("y", y)
+        if check_flag("given", given):
+            if self.learner_ is None: self._begin(x)
+            known = {i: check_value(f"x[{name!r}]", x[name]) for i, name in enumerate(self.names_) if name in x}
+            if self._query is not None: self.learner_.skip()  # it is drawn anew: what is known has changed
+            self._query = None
+            self.learner_.learn([*known], [*known.values()], y, given=True)
+            return
         self._buy(x)
         self.learner_.update(y)
         self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None

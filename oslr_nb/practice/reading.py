@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # %% auto #0
-__all__ = ['BLOCK', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined', 'blocks',
-           'read_whole', 'named_numbers', 'named_prices']
+__all__ = ['BLOCK', 'BY_CHANCE', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined',
+           'blocks', 'read_whole', 'read_history', 'measured_for_a_reason', 'named_numbers', 'named_prices']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -455,8 +455,10 @@ def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.nd
         if values is None: X[:, j] = usable(survey.columns[i], column, survey)
         else:
             column = plain(column, survey.missing, True)
-            code = pc.index_in(column.fill_null(""), value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False)
+            column = column.fill_null("")
+            code = pc.index_in(column, value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False)
             X[:, j : j + len(values)] = code[:, None] == np.arange(len(values))
+            if "" not in values: X[pc.equal(column, "").to_numpy(zero_copy_only=False), j : j + len(values)] = np.nan  # of history alone
         j += 1 if values is None else len(values)
     label = batch.column(len(survey.values))
     sums.add(len(survey.values), label, survey.missing)
@@ -466,7 +468,8 @@ def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.nd
 def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
     "Numbers of a simple column that the first pass found to be some."
     numbers = number_of(column, survey.missing)
-    return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", "the file has changed since the first pass")
+    why = "as in the other table" if not survey.checksum else "the file has changed since the first pass"
+    return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", why)
 
 # %% ../../nbs/practice/reading.ipynb #d5785f44
 def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -504,6 +507,47 @@ def read_whole(path: Path, survey: Survey) -> tuple[np.ndarray, np.ndarray]:
     gone = np.isnan(X)
     X[gone] = np.broadcast_to(survey.middles[:-1], X.shape)[gone]
     return X, y
+
+# %% ../../nbs/practice/reading.ipynb #9dfc1b6e
+BY_CHANCE = 4.0  # standard errors between labels of rows with and without a value, up to which this may be chance
+
+
+def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Features (n, d) in the order of the survey, NaN where a value is not known, and labels (n,) of another table; and what was found.
+
+    Rows without a label are left out. Ours; `nbs/practice/reading.ipynb`."""
+    names = [name.strip() for name in names_of(path, "history")[0]]
+    find_column("target of history", target, names)
+    for name in (target.strip(), *survey.columns):
+        if names.count(name) > 1: fail("columns of history", name, f"distinct names, {names.count(name)} columns have this one")
+    known = [(c, v) for c, v in zip(survey.columns, survey.values, strict=True) if c in names]
+    if not known: fail("columns of history", ", ".join(names), "columns of data: " + ", ".join(survey.columns))
+    columns, words = (tuple(part) for part in zip(*known, strict=True))
+    its = [f for f, c in enumerate(survey.owners) if c in columns]
+    part = replace(survey, columns=columns, values=words, names=tuple(survey.names[f] for f in its), checksum="")
+    at = [names.index(c) for c in (*columns, target.strip())]
+    found = [matrix(batch, part, Checksum(len(at))) for batch in batches(path, at, "history")]
+    X, y = joined(found) if found else (np.empty((0, len(its))), np.empty(0))
+    whole = np.full((len(y), len(survey.names)), np.nan)
+    whole[:, its] = X
+    labelled = ~np.isnan(y)
+    whole, y = whole[labelled], y[labelled]
+    if not len(y): fail("history", path.name, "a table with labels", "no row has one")
+    told = {"file": path.name, "rows": len(y), "lacks": [c for c in survey.columns if c not in columns]}
+    said = [measured_for_a_reason(survey.names[i], whole[:, i], y) for i in its]
+    return whole, y, told | {"for_a_reason": [text for text in said if text]}
+
+
+def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray) -> str:
+    "A sentence if the labels of the rows in which a value is known differ from those of the others; else nothing."
+    known = ~np.isnan(v)
+    n, rest = np.count_nonzero(known), np.count_nonzero(~known)
+    if min(n, rest) < 20: return ""
+    far = y[known].mean() - y[~known].mean()
+    error = float(np.sqrt(y[known].var() / n + y[~known].var() / rest))
+    if not abs(far) > BY_CHANCE * error: return ""
+    side = "above" if far > 0 else "below"
+    return f"{name!r} is known in {n} of {n + rest} rows, whose labels are on average {abs(far):.3g} {side} the others"
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4
 def named_numbers(path: Path, what: str, columns: tuple[str, ...], more: str = "") -> tuple[dict[str, tuple[float, ...]], dict[str, str]]:

@@ -206,6 +206,17 @@ def table_text(r: dict[str, Any]) -> list[str]:
     return [line for text in out for line in (text, "")]
 
 
+def history_text(r: dict[str, Any]) -> list[str]:
+    "A report on the rows that were known before, and on values that seem to have been measured for a reason."
+    if not (h := r.get("history")): return []
+    lacks = f" Nothing is known there of {', '.join(map(repr, h['lacks']))}." if h["lacks"] else ""
+    out = [f"History: {h['rows']} rows of {cell(h['file'])} were learnt first; they count neither as rounds nor as purchases.{lacks}", ""]
+    if not (said := h["for_a_reason"]): return out
+    more = f"; and {len(said) - 5} more" if len(said) > 5 else ""
+    return [*out, f"In the history {'; '.join(said[:5])}{more}. Such values seem to have been measured for a reason, and rows without "
+            "them are another kind: what the history says of them may be wrong for rows in which everybody is measured.", ""]
+
+
 def order_hint(r: dict[str, Any]) -> list[str]:
     "A sentence on a table that is sorted by its label."
     return [] if r["shuffle"] is not None or not r["loss_of_running_mean"] else order_words(r["label_runs"], r["rows"])
@@ -259,7 +270,7 @@ def report_text(r: dict[str, Any]) -> str:
     if r["priced"]: buys = f"features bought for at most {r['budget']:g} {when}, {sum(r['bought']) / T:.3g} of {d} on average"
     out = [f"# oslr run: {cell(r['target'])} of {cell(r['data'])}", "",
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
-    out += [*table_text(r), *scaling_text(r), "## Losses", "", losses_table(r)]
+    out += [*table_text(r), *history_text(r), *scaling_text(r), "## Losses", "", losses_table(r)]
     out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
             "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]

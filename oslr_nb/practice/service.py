@@ -24,6 +24,7 @@ import numpy as np
 
 from ..core.game.case import OpenCase, restored_case
 from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
+from ..core.base.frames import place_names
 from ..core.game.environment import ProtocolError
 from ..core.base.frames import dummies_of
 from ..core.game.learner import Learner
@@ -538,10 +539,30 @@ def first_learner(learner: str, features: int | None, budget: float | None, seed
         if value not in (None, own): fail(name, value, f"{own}, as in {learner}, or left out")
     return lr
 
+# %% ../../nbs/practice/service.ipynb #c11e5604
+class History:
+    "A table of rows that are known already, with numbers in all columns."
+
+    def __init__(self, path: Path, target: str | None):
+        from oslr_nb.practice.reading import survey_table  # pyarrow, which nothing else here needs
+
+        if target is None: fail("target", target, "the column of the labels of history")
+        self.path, self.survey = path, survey_table(path, target, impute=True)
+
+    def teach(self, lr: Learner) -> None:
+        "Let a learner learn from it; columns are found by their names, and a learner without names gets them."
+        from oslr_nb.practice.reading import blocks
+
+        place, names = place_names(self.survey.names, lr.names_, "history")
+        if len(names) != lr.d: fail("columns of history", ", ".join(names), f"{lr.d} features and the target")
+        for X, y in blocks(self.path, self.survey, self.survey.block): lr.learn_whole(X if place is None else X[:, place], y)
+        lr.names_ = names
+
 # %% ../../nbs/practice/service.ipynb #476cec45
 def serve(
     features: int | None = None, budget: float | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
-    seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None,
+    seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None, history: str | Path | None = None,
+    target: str | None = None,
 ) -> int:
     """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
@@ -551,12 +572,17 @@ def serve(
     with .journal; without it nothing is. every: rounds, or a fourth of the lines, after which the state file is written and the journal
     emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors. costs: table with
     the columns feature and price, and perhaps group, which gives a new learner names, prices and groups; the budget is money then. Features
-    that are called column=value are in one group, unless it says another; one price is stated by all of a group.
+    that are called column=value are in one group, unless it says another; one price is stated by all of a group. history:
+    table of rows that are known already, wholly or in part, whose columns, but for `target`, that of the labels, give a learner without
+    names those of its features; learnt before anything else, unless there is a state, which knows it.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
-    service, path = Service(first_learner(learner, features, budget, seed, costs)), None if state is None else check_path(state)
+    path, old = None if state is None else check_path(state), None if history is None else History(check_path(history), target)
+    if old is not None and costs is None and not str(learner).endswith(".npz"): features = features or len(old.survey.names)
+    service = Service(first_learner(learner, features, budget, seed, costs))
+    if old is not None and (path is None or not path.exists()): old.teach(service.learner)
     check_int("every", every, 0)
     with contextlib.ExitStack() as after:
         kept = None if path is None else State(path)

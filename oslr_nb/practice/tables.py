@@ -27,7 +27,7 @@ from ..core.base.storage import check_path, hold, in_a_sentence, read_file, writ
 from ..own.choice import auto, make_learner, priced_learners
 from .columns import MISSING
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
-from .reading import survey_table
+from .reading import read_history, survey_table
 from .report import BINS, COMPARED, card_text, draw_figure, gather, report_text
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
@@ -139,7 +139,7 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
     while t < len(y):
         start, first = t, out[t]
         t = play_filled(lr, X, y, t, means, out)
-        if t > start and not learnt[0]: out[start] = first  # nothing is known before the first label
+        if t > start and not learnt[0] and not tally["labels"][0]: out[start] = first  # nothing is known before the first label
         learnt[0] += t - start
         if t < len(y):
             play_row(lr, X[t], float(y[t]), tally, out[t : t + 1])
@@ -162,7 +162,7 @@ def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray],
         values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
         tally["made_up"][S[gone]] += 1
         prediction = lr.predict(values)
-        if learnt[0]: out[0] = prediction
+        if learnt[0] or tally["labels"][0]: out[0] = prediction
         lr.update(y)
         learnt[0] += 1
     tally["known"][have] += 1
@@ -171,7 +171,7 @@ def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray],
 
 def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], done: int, T: int) -> None:
     "Add the losses of a block, from round `done` on, and those of the running mean; not of the round before the first label."
-    place, known = (done + np.arange(len(y))) * BINS // T, tally["labels"][0] + np.arange(len(y)) > 0
+    place, known = (done + np.arange(len(y))) * BINS // T, done + np.arange(len(y)) > 0
     np.add.at(tally["losses"][0], place[known], loss.value(out, y)[known])
     np.add.at(tally["losses"][1], place[known], loss.value(means_before(y, tally), y)[known])
     tally["labels"] += (len(y), y.sum())
@@ -231,7 +231,7 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
                  else "rows, columns or values differ")
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
     with in_a_sentence(broken):
-        lr.set_state(header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays})
+        lr.set_state(header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays if f"learner.{name}" in arrays})
         for name, a in tally.items():
             if name not in LATER or f"tally.{name}" in arrays: a[:] = check_array(name, arrays[f"tally.{name}"], a.shape)
         return check_int("done", header["done"], 0)
@@ -282,6 +282,16 @@ def play_table(
                     save_checkpoint(place, facts, lr, tally, done)
                     started = time.monotonic()
                     due = max(every, 20 * (started - now) if every else 0)  # writing takes at most a twentieth of the time
+
+# %% ../../nbs/practice/tables.ipynb #60746206
+def learn_history(lr: Learner, tally: dict[str, np.ndarray], X: np.ndarray, y: np.ndarray) -> int:
+    "Learn from history before the first round; the running mean, to which losses are compared, knows it too. Returns the rounds played, 0."
+    lr.learn_whole(X, y)
+    known = ~np.isnan(X)
+    tally["labels"] += (len(y), y.sum())
+    tally["known"] += known.sum(axis=0)
+    tally["sums"] += np.where(known, X, 0.0).sum(axis=0)
+    return 0
 
 # %% ../../nbs/practice/tables.ipynb #5966a7b1
 def about_table(survey: Survey, target: str, prices: np.ndarray | None) -> dict[str, Any]:
@@ -336,8 +346,8 @@ def run_table(
     data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | Iterable[str] | None = None,
     scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
-    costs: str | Path | None = None, priced: bool = False, average: bool = False, resume: bool = False, every: float = 10.0,
-    progress: bool = False,
+    costs: str | Path | None = None, priced: bool = False, average: bool = False, history: str | Path | None = None,
+    resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -387,6 +397,9 @@ def run_table(
     average : bool
         Whether the budget is one on average, for "auto": some rows are bought whole, and the others pay for them. The option `ahead` says
         how many whole rows may be bought before they are paid.
+    history : str or Path, optional
+        CSV or Parquet with rows whose values are known already: the target, and columns of data in any order, some of them perhaps
+        missing, as single values may be. The learner learns from them before it buys anything; they are read into memory.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -428,6 +441,7 @@ def run_table(
     if average and isinstance(options, dict): options["average"] = True
     if not isinstance(learner, str): tried(fail, "learner", learner, '"auto" or a name that `oslr list` shows')
     elif options is not None: tried(filled_options, learner, options, 2, 1)
+    file = None if history is None else tried(check_path, history)
     found = None if path is None else tried(names_of, path)
     if found is not None and None not in (encode, ignore, keep): tried(check_names, found, target, ignore, encode, keep)
     tried.end()
@@ -451,8 +465,11 @@ def run_table(
              "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
              "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "keep": keep, "shuffle": shuffle,
              "groups": groups, "table": [survey.rows, survey.checksum]}
+    known = None if file is None else read_history(file, survey, target)
+    facts["history"] = None if known is None else known[2]
     with open_folder(out, resume) as place:
-        done = load_checkpoint(place, facts, lr, tally, survey.start) if place.exists() else 0
+        if place.exists(): done = load_checkpoint(place, facts, lr, tally, survey.start)
+        else: done = 0 if known is None else learn_history(lr, tally, *known[:2])
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         results = gather(survey, facts, lr, tally, prices)
         lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)

@@ -16,8 +16,10 @@ from typing import Any, ClassVar, NoReturn, get_type_hints
 import numpy as np
 
 from .case import OpenCase
-from ..base.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label, check_rng, fail
+from ..base.checks import LARGEST, TOO_LARGE, check_array, check_flag, check_indices, check_int, check_label, check_magnitude
+from ..base.checks import check_rng, fail
 from .environment import CALLS, SQUARED, Loss, Menu, ProtocolError, split_query
+from ..base.frames import table_of
 from ..base.parameters import limit
 from ..base.storage import write_file
 
@@ -107,6 +109,7 @@ class Learner:
     later: ClassVar[tuple[str, ...]] = ()  # arrays that those files lack
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays; with kernels each field has a `Role`
+    takes_history: ClassVar[bool] = False  # whether `learn_whole` may be used
     takes_fewer: ClassVar[bool] = False  # whether `learn` can do with a part of the purchase
     _case: Any = None  # the open case in whose round the learner stands
     explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
@@ -481,7 +484,44 @@ class Learner:
         """
         with self._alone: return self._predict(self._take_in(S, values))
 
-    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True) -> float:
+    def learn_whole(self, X: Any, y: Any) -> None:
+        """Learn from history, between two rounds: rows of which values are known that nobody has to buy.
+
+        Parameters
+        ----------
+        X : array-like (n, d)
+            Features, NaN where a value is not known. Which values are known must not depend on what they are, or on the label.
+        y : array-like (n,)
+            Labels.
+
+        Raises
+        ------
+        ProtocolError
+            In the middle of a round.
+        ValueError
+            If a number is beyond what rounds take, names are not those of the features, or the learner cannot use history: most learners of
+            papers, whose estimates need the chances with which they bought. Nothing is learnt then.
+
+        Notes
+        -----
+        History counts neither as rounds nor as purchases. It comes before the first round as a rule, the oldest rows first.
+        """
+        if not self.takes_history:
+            fail("learner", type(self).__name__, "one that keeps sums of pairs, as oslr.auto does", "others learn from their own purchases")
+        with self._alone:
+            self._turn(self.calls[0])
+            X, y, _, names = table_of(X, y, None, self.names_, empty=True)
+            if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
+            for t in np.flatnonzero(~(np.abs(y) <= self.y_limit[1]))[:1]: self._label(f"y[{t}]", float(y[t]))
+            wrong = np.argwhere(~((np.abs(X) <= LARGEST) | np.isnan(X)))
+            for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
+            self._add_history(X, y)
+            self.names_ = names
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        "Learn from checked rows of history."
+
+    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True, given: bool = False) -> float:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
 
         Parameters
@@ -492,11 +532,13 @@ class Learner:
             The label; within the learner's limit.
         explored : bool, default True
             `explored_` after the query that chose S.
+        given : bool, default False
+            True: the values were not bought; S may hold any number of features, and the example is one of history, as for `learn_whole`.
 
         Returns
         -------
         float
-            The prediction, with all that was learnt before this call.
+            The prediction, with all that was learnt before this call; NaN if the example was given.
 
         Raises
         ------
@@ -508,6 +550,11 @@ class Learner:
         with self._alone:
             check_flag("explored", explored)
             y = self._label("y", y)
+            if check_flag("given", given):
+                S, x = check_indices("S", S, self.d), np.full((1, self.d), np.nan)
+                x[0, S] = check_magnitude("values", check_array("values", values, S.shape, "one number for each of S"))
+                self.learn_whole(x, [y])
+                return math.nan
             yhat = self._predict(self._take_in(S, values))
             self._count_as(explored)
             self._late = True

@@ -125,14 +125,10 @@ def expert_predictions(
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #0f8703cb
 @kernel
-def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
+def add_example(y: float, n: int, plan: Any, state: Moments) -> None:
     "Update all sums with a labelled example, whose label is cut off."
-    num, arms, label = state.num[0], state.arms, state.label
-    if label[0].count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
-        arm = np.int64(num.arm)
-        arms[2 * arm] += 1
-        arms[2 * arm + 1] += (num.yhat - y) ** 2
-    else:
+    num, label = state.num[0], state.label
+    if not label[0].count > 0:
         num.low = num.high = num.origin = y
         for m in range(label.size if plan.centre else 0): label[m].ref = y
     for m in range(label.size):
@@ -141,7 +137,46 @@ def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
             label[m].weight /= plan.keep[m]
     learn_moments(y, n, state, plan.centre)
     learn_label(y, state, plan.centre)
+
+
+@kernel
+def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
+    "Update all that a round teaches, and count it."
+    num, arms, arm = state.num[0], state.arms, np.int64(state.num[0].arm)
+    if state.label[0].count > 0:  # before the first label nothing is known of its size, and no way to buy is to be judged by it
+        arms[2 * arm] += 1
+        arms[2 * arm + 1] += (num.yhat - y) ** 2
+    add_example(y, n, plan, state)
     num.rounds += 1
+
+
+@kernel(apart=True)
+def add_history(X: np.ndarray, y: np.ndarray, plan: Any, state: Moments) -> None:
+    "Update the sums with rows of which any number of values is known; S and values of the state have room for all."
+    num = state.num[0]
+    for t in range(y.size):
+        n = 0
+        for i in range(state.S.size):
+            if not math.isnan(X[t, i]): state.S[n], state.values[n], n = i, X[t, i], n + 1
+        add_example(label_of(y[t], state, plan.centre), n, plan, state)
+        num.rounds, num.given = num.rounds + 1, num.given + 1
+
+
+@kernel(apart=True)
+def judge_history(words: np.ndarray, X: np.ndarray, y: np.ndarray, plan: Plan, state: Moments, room: Moments) -> None:
+    "The same for a learner that predicts: first its experts are judged by what it would have bought, as far as that is known."
+    num, S, values, arms = state.num[0], state.S, state.values, state.arms
+    for t in range(y.size):
+        whole, debt, n = num.whole, num.debt, 0
+        asked = select(words, 0, plan, state)
+        num.whole, num.debt = whole, debt
+        for a in range(asked):
+            if not math.isnan(X[t, S[a]]): S[n], values[n], n = S[a], X[t, S[a]], n + 1
+        if state.label[0].count > 0:
+            arm, far = np.int64(num.arm), predict(n, plan, state) - y[t]
+            judge(y[t], plan.rate, state)
+            if n == asked: arms[2 * arm], arms[2 * arm + 1] = arms[2 * arm] + 1, arms[2 * arm + 1] + far * far
+        add_history(X[t : t + 1], y[t : t + 1], plan, room)
 
 
 @kernel
@@ -298,6 +333,7 @@ class PairwiseMoments(Learner):
     rate: ClassVar[float] = 0.5
     growth: ClassVar[float] = GROWTH
     later = ("intervals",)
+    takes_history = True
     scale_free = True
 
     def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any,
@@ -429,6 +465,20 @@ class PairwiseMoments(Learner):
         num, before = self.num[0], self.lead
         if self.tables > 1 and num["rounds"] % LOOK == 0: num["lead"] = np.argmax(self._of_ridges.sum(axis=1))
         if num["rounds"] >= num["next"] or (num["held"] and self.lead != before): self._choose()
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        num, known, done = self.num[0], np.count_nonzero(~np.isnan(X)) / max(X.size, 1), 0
+        if not num["rounds"] and known: num["next"] = min(num["next"], math.ceil(START / known))  # each feature is known so often by then
+        while done < len(y):
+            part = slice(done, done + self._part(len(y) - done, True))
+            self._add_part(np.ascontiguousarray(X[part], np.float64), y[part])
+            self._pause(part.stop - done)
+            done = part.stop
+
+    def _add_part(self, X: np.ndarray, y: np.ndarray) -> None: add_history(X, y, self._plan, self._with_room)
+
+    @property
+    def _with_room(self) -> Moments: return self._state._replace(S=np.zeros(self.d, np.int64), values=np.zeros(self.d))
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
@@ -600,5 +650,8 @@ class PairwiseLeastSquares(PairwiseMoments):
     def _check_purchase(self, S: np.ndarray) -> None:
         check_int("number of features in S", S.size, 0, self.width, "more cannot be had for the budget")
         check_real("price of S", self.menu.price(S), -1.0, self.menu.most(self.d), "the budget")
+
+    def _add_part(self, X: np.ndarray, y: np.ndarray) -> None:
+        judge_history(self.words, X, y, self._plan, self._state, self._with_room)
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1

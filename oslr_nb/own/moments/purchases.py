@@ -142,7 +142,7 @@ def choose_arm(u: float, share: float, held: float, arms: np.ndarray) -> int:
 def draw_features(words: np.ndarray, top: int, explore: float, state: Moments) -> int:
     "Buy the favourites, all or `top` of them, and of the other features a uniform subset; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
-    num.arm = choose_arm(uniform(words), max(explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
+    num.arm = choose_arm(uniform(words), max(explore, (num.rounds - num.given + 1) ** (-1 / 3)), num.held, arms)
     held = min(int(num.held), top if num.arm == 0 else S.size)
     return draw_beside(words, favourites, held, mark, np.int64(num.rounds) + 1, S)
 
@@ -206,7 +206,7 @@ def draw_priced(words: np.ndarray, plan: Plan, state: Moments) -> int:
     "Buy favourites, after random features in a round that explores, and at random what still fits; returns how many features."
     S, favourites, mark, arms, num = state.S, state.favourites, state.mark, state.arms, state.num[0]
     costs, limit, kept = plan.costs, plan.limit, (SHARE_FOR_FAVOURITES + PRICE_SLACK) * plan.limit
-    num.arm = choose_arm(uniform(words), max(plan.explore, (num.rounds + 1) ** (-1 / 3)), num.held, arms)
+    num.arm = choose_arm(uniform(words), max(plan.explore, (num.rounds - num.given + 1) ** (-1 / 3)), num.held, arms)
     stamp, n, m, left = np.int64(num.rounds) + 1, 0, 0, limit
     if num.arm == 0: n, m, left = buy_at_random(words, S, n, m, left, kept, plan, mark, stamp)
     for a in range(np.int64(num.held)):

@@ -39,9 +39,10 @@ FULL = 1e50  # weight of a round at which all sums are divided by it
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals about predictions
 # low, high: range of the labels; first, origin, first_sum, first_square: number of the first ones, until a choice is made, and sums about
 # the very first; beyond: side on which the last label was far away, or 0; settled: whether a choice has been made; middle, reach, late: of
-# the aggregation; lead: the table that chooses; whole, debt: with a budget on average, the whole rows bought, and what is not yet paid
+# the aggregation; lead: the table that chooses; whole, debt: with a budget on average, the whole rows bought, and what is not yet paid;
+# given: rounds that were history
 SCALARS = record("rounds", "held", "next", "arm", "yhat", "chosen", "low", "high", "origin", "first_sum", "first_square", "beyond",
-                 "settled", "middle", "reach", "late", "end", "lead", "whole", "debt")
+                 "settled", "middle", "reach", "late", "end", "lead", "whole", "debt", "given")
 LABELS = record("weight", "count", "sum", "square", "ref")  # of a table: weight of a round, sums of the labels about a reference
 SUMS = record("n", "sum", "square", "label", "cross", "ref")  # of a feature in a table, about its reference
 INTERVALS = record("width", "judged", "missed", "total")  # half of the width of the next one; labels, those outside, sum of the widths

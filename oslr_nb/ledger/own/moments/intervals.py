@@ -18,7 +18,7 @@ from ...claims import Case, Evidence, claim
 from ....own.moments.sums import INTERVALS, LEVELS
 
 # %% ../../../../nbs/own/moments/06_intervals.ipynb #795e5143
-@claim("own", "Coverage of the intervals", id="Y18", tier="search", proof="thm-coverage",
+@claim("own", "Coverage of the intervals", id="Y19", tier="search", proof="thm-coverage",
        cases=[(e, up, pieces) for e in (0, 2, 4) for up in (True, False) for pieces in (1, 6)],
        tex=r"\alpha(T-Z)-(2/\eta+1)J\le M\le\alpha T+(2/\eta+1)J",
        controls={"half of the bound": {"share": 0.5}, "a step twice as large": {"step": 0.1}, "closed intervals counted": {"closed": 0}})
