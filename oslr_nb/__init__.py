@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from oslr_nb import papers as papers, core as core, own as own, practice as practice, ledger as ledger, results as results, cli as cli
     from oslr_nb.papers import cesabianchi2010 as cesabianchi2010, foster2016 as foster2016, hazan2012 as hazan2012, ito2017 as ito2017
     from oslr_nb.papers import ito2018 as ito2018, kale2017 as kale2017, li2025 as li2025, murata2018 as murata2018
-    from oslr_nb.core.game import case as case, driver as driver, environment as environment, learner as learner, registry as registry
-    from oslr_nb.core.game import run as run, saving as saving
+    from oslr_nb.core.game import case as case, driver as driver, environment as environment, learner as learner, plots as plots
+    from oslr_nb.core.game import registry as registry, run as run, saving as saving
     from oslr_nb.core.mathematics import bandits as bandits, designs as designs, experts as experts, geometry as geometry, oco as oco
     from oslr_nb.core.mathematics import sparse as sparse, trees as trees
     from oslr_nb.core.base import backends as backends, checks as checks, compiled as compiled, frames as frames, kernels as kernels

@@ -28,7 +28,7 @@ from oslr_nb.cli import app
 from oslr_nb.core.base.storage import read_file
 from oslr_nb.practice.tables import run_table
 
-FILES = ("report.md", "results.json", "model.npz", "loss.png", "checkpoint.npz")
+FILES = ("report.md", "report.html", "card.md", "results.json", "model.json", "model.npz", "loss.png", "checkpoint.npz")
 ROWS, PASSES = 400, 30
 tqdm.set_lock(threading.RLock())  # its own is shared with all forks: one that is killed while it holds it would stop the others for ever
 

@@ -33,7 +33,7 @@ from oslr_nb.practice import service, tables
 
 SHARES = {"tables": 0.17, "parquet": 0.05, "arguments": 0.1, "lines": 0.08, "regressor": 0.05, "river": 0.04}
 LINES = 8  # inputs of one example of "lines"
-FIGURE = tables.draw_figure
+PICTURES = tables.write_pictures
 COMMAND = get_command(app)  # once: typer reads the signatures of all commands
 
 
@@ -44,7 +44,7 @@ def test_they_are_ten_thousand(): assert sum(SHARES.values()) + (LINES - 1) * SH
 def no_figures():
     "The figure takes longer than all else; `test_figures_of_anything` draws some."
     with pytest.MonkeyPatch.context() as m:
-        m.setattr(tables, "draw_figure", lambda results, path: path.write_bytes(b""))
+        m.setattr(tables, "write_pictures", lambda results, text, folder: None)
         yield
 
 
@@ -207,8 +207,8 @@ def test_figures_of_anything(folder, numbers_, name):
     with (folder / "f.csv").open("w", newline="") as f:
         csv.writer(f).writerows([[name, "b", "y"], *([v, i, v] for i, v in enumerate(numbers_))])
     shutil.rmtree(folder / "out", ignore_errors=True)
-    FIGURE(tables.run_table(folder / "f.csv", target="y", budget=2, out=folder / "out"), folder / "figure.png")
-    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+    PICTURES(tables.run_table(folder / "f.csv", target="y", budget=2, out=folder / "out"), "", folder)
+    assert (folder / "loss.png").read_bytes().startswith(b"\x89PNG")
 
 
 # ---------------------------------------------------------------------------------------------------- arguments

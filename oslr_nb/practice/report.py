@@ -4,7 +4,9 @@
 """The report of a run over a table: losses, what they are compared with, purchases, weights, hints."""
 from __future__ import annotations
 
+import html
 import inspect
+import io
 import math
 import warnings
 from collections import Counter
@@ -17,8 +19,9 @@ from ..core.base.backends import one_thread
 from ..core.base.checks import need
 from ..core.game.environment import Menu
 from ..core.game.learner import Learner
+from ..core.game.plots import RunFigure
 from ..core.game.registry import all_learners
-from ..core.base.storage import replace_file
+from ..core.base.storage import replace_file, write_whole
 from ..own.moments.learner import PairwiseLeastSquares
 from .budgets import best_features, order_words, standardised
 from .data import markdown
@@ -26,10 +29,11 @@ from .reading import Survey
 from .scaling import FAR, LIMIT, Scaled
 
 # %% auto #0
-__all__ = ['BINS', 'FAR_AWAY', 'COMPARED']
+__all__ = ['BINS', 'PARTS', 'FAR_AWAY', 'COMPARED']
 
 # %% ../../nbs/practice/report.ipynb #a1c0de06
 BINS = 400  # parts of the run of which losses are kept
+PARTS = 40  # parts of the run of which purchases are kept
 FAR_AWAY = 30.0  # deviations from all others from which on a label is named
 COMPARED = 1000  # features, at most, with which everything is also fitted for comparison
 
@@ -82,6 +86,11 @@ def far_labels(tally: dict[str, np.ndarray], middle: float) -> list[dict[str, fl
     return found[: max((i + 1 for i, v in enumerate(found) if abs(v["deviations"]) >= FAR_AWAY), default=0)]
 
 
+def parts_of(T: int) -> np.ndarray:
+    "The last round of each part of a run (PARTS,)."
+    return -(-np.arange(1, PARTS + 1) * T // PARTS)
+
+
 def mean_losses(tally: dict[str, np.ndarray], rounds: np.ndarray, part: slice) -> list[float | None]:
     "Losses a round of the learner and of the running mean in some of the bins; None if no round was judged there."
     n = int(rounds[part].sum())
@@ -113,10 +122,13 @@ def gather(survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, 
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
             "hindsight": compare(tally["moments"], lr.menu)}
     out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_),
-            "weight_errors": weight_errors(tally["moments"], w, counts)}
+            "weight_errors": weight_errors(tally["moments"], w, counts),
+            "deviations": standardised(tally["moments"])[2].tolist() if tally["moments"].size else None}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
     if isinstance(lr, PairwiseLeastSquares) and lr.intervals["judged"].min() > 0:
         out["intervals"] = {str(level): told for level, told in lr.intervals_.items()}  # share of labels inside, mean width
+    times = np.diff(np.unique(parts_of(T)), prepend=0)
+    out["raster"] = {"rounds": times.tolist(), "bought": tally["raster"][: len(times)].tolist()}
     if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
     if prices is None: return out
     of_a_row = sum(dict(zip(facts["groups"] or survey.owners, prices.tolist(), strict=True)).values())  # what is sold together is paid once
@@ -158,9 +170,18 @@ def weight_text(r: dict[str, Any], i: int) -> str:
     return f"{w:.4g} ± {error:.2g}" + (", may be noise" if abs(w) < 2 * error else "")
 
 
+SHOWN = "Loss, purchases, weights, what was spent"
+FIGURE_LINK = f"![{SHOWN}](loss.png)"  # in the report
+
+
+def most_bought(r: dict[str, Any]) -> list[int]:
+    "The features, those first that were bought most."
+    return sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))
+
+
 def features_table(r: dict[str, Any]) -> str:
     "Purchases and weights by name, at most 50 features, those first that were bought most."
-    order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:50]
+    order = most_bought(r)[:50]
     row = lambda i: [cell(r["features"][i]), f"{r['bought'][i] / r['rounds']:.1%}", weight_text(r, i)]
     spent = lambda i: [f"{r['bought'][i] * r['prices'][i]:.6g}"] if "spent" in r else []
     return markdown(["feature", "bought in", "weight", *["spent"] * ("spent" in r)], (row(i) + spent(i) for i in order))
@@ -285,7 +306,7 @@ def report_text(r: dict[str, Any]) -> str:
         once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
         out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
                 f"{r['price_of_everything']:.6g}{once}.", ""]
-    out += ["![Loss and purchases](loss.png)", "", "## Features", "", features_table(r)]
+    out += [FIGURE_LINK, "", "## Features", "", features_table(r)]
     if r["weight_errors"]:
         out += ["± is a rough standard error: the label's deviation over the root of the rows in which the feature was bought, in its "
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
@@ -315,25 +336,44 @@ def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
     return "\n".join([*out, *["## What to mind", ""] * bool(warned), *(f"- {line}" for line in warned), *[""] * bool(warned)])
 
 
-def draw_figure(r: dict[str, Any], path: Path) -> None:
-    "Loss over time, and how often features were bought."
-    with need("matplotlib.style").context("oslr_nb.figures"), warnings.catch_warnings(), replace_file(path) as f:
-        warnings.simplefilter("ignore")  # letters without a shape in this font
-        figure = need("matplotlib.figure").Figure(figsize=(10, 4), layout="constrained")
-        draw_parts(r, *figure.subplots(1, 2))
-        figure.savefig(f, dpi=120, format="png", transparent=False, facecolor="white")
-
-
-def draw_parts(r: dict[str, Any], left: Any, right: Any) -> None:
-    "The two parts of the figure, on axes."
+def figure_of(r: dict[str, Any]) -> Any:
+    "The run in one figure."
     n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
     parts = [p for p in np.array_split(np.arange(BINS), 20) if n[p].sum()]
-    t = np.cumsum([n[p].sum() for p in parts])
-    left.plot(t, [mine[p].sum() / n[p].sum() for p in parts], label=r["learner_made"])
-    left.plot(t, [means[p].sum() / n[p].sum() for p in parts], label="mean of the labels so far")
-    if h := r["hindsight"]: left.plot(t, np.full(len(t), h["ridge"]), color="C6", label="ridge regression on everything, in hindsight")
-    left.set(xlabel="rounds", ylabel="mean squared error", ylim=(0, None))
-    left.legend(loc="lower left", bbox_to_anchor=(0, 1))
-    order = sorted(range(len(r["features"])), key=lambda i: (-r["bought"][i], i))[:20][::-1]
-    right.barh([r["features"][i][:25].replace("$", "\\$") for i in order], [100 * r["bought"][i] / r["rounds"] for i in order])
-    right.set(xlabel="bought, in per cent of the rounds", xlim=(0, 100))
+    mean = lambda losses: np.array([losses[p].sum() / n[p].sum() for p in parts])
+    order, times, raster = most_bought(r)[:20], np.array(r["raster"]["rounds"]), np.array(r["raster"]["bought"])
+    spent = np.cumsum(raster @ np.array(r["prices"] if "spent" in r else np.ones(raster.shape[1])))
+    shares = (raster / np.maximum(times, 1)[:, None])[:, order].T
+    weighed = zip(r["features"], r["weights"], r["deviations"] or np.ones(len(r["weights"])), strict=True)
+    levels = {f"ridge regression on all {len(r['features'])} features": r["hindsight"]["ridge"]} if r["hindsight"] else {}
+    return RunFigure(
+        np.cumsum([n[p].sum() for p in parts]), {r["learner_made"]: mean(mine), "mean of the labels so far": mean(means)}, levels, spent,
+        "money spent" if "spent" in r else "numbers bought", {name: w * size for name, w, size in weighed if w},
+        shares, [r["features"][i] for i in order]).draw(need("matplotlib.figure").Figure)
+
+
+STYLE = """body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif }
+body { background: #fff; color: #222 }
+table { border-collapse: collapse; display: block; overflow-x: auto } td, th { padding: .2rem .7rem; border-bottom: 1px solid #8886 }
+th { text-align: left } svg { max-width: 100%; height: auto }
+@media (prefers-color-scheme: dark) { body { background: #181a1b; color: #ddd } svg { filter: brightness(1.3) } }"""
+
+
+def html_text(title: str, text: str, svg: str) -> str:
+    "A report as a page of HTML that needs nothing else: a figure in the place of its link, light and dark as the reader's system is."
+    page = need("markdown_it").MarkdownIt("zero").enable(["heading", "table", "list", "backticks"])  # no HTML, no links, no images
+    body = page.render(text).replace(page.render(FIGURE_LINK).strip(), svg)
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(title)}</title>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}<style>\n{STYLE}\n</style></head><body>\n{body}</body></html>\n'
+
+
+def write_pictures(r: dict[str, Any], text: str, folder: Path) -> None:
+    "Write loss.png and report.html."
+    with need("matplotlib.style").context("oslr_nb.figures"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters without a shape in this font
+        figure, svg = figure_of(r), io.StringIO()
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        with replace_file(folder / "loss.png") as f: figure.savefig(f, dpi=120, format="png", transparent=False, facecolor="white")
+    drawn = svg.getvalue()
+    drawn = f'<svg role="img" aria-label="{SHOWN}"' + drawn[drawn.index("<svg") + 4 :]
+    write_whole(folder / "report.html", html_text(f"oslr run: {r['target']}", text, drawn))

@@ -28,7 +28,7 @@ from ..own.choice import auto, make_learner, priced_learners
 from .columns import MISSING
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
 from .reading import read_history, survey_table
-from .report import BINS, COMPARED, card_text, draw_figure, gather, report_text
+from .report import BINS, COMPARED, PARTS, card_text, gather, parts_of, report_text, write_pictures
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
 # %% auto #0
@@ -119,7 +119,7 @@ def fresh_tally(d: int) -> dict[str, np.ndarray]:
     m = d + 2 if d <= COMPARED else 0
     return fresh_means(d)._asdict() | {"far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3),
         "losses": np.zeros((2, BINS)), "labels": np.zeros(2), "moments": np.zeros((m, m)), "unknown": np.zeros(d, np.int64),
-        "learnt": np.zeros(2, np.int64)}
+        "learnt": np.zeros(2, np.int64), "raster": np.zeros((PARTS, d), np.int64)}
 
 
 def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
@@ -177,7 +177,7 @@ def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.
     tally["labels"] += (len(y), y.sum())
 
 
-LATER = ("far", "runs", "spread")  # sums that the first release did not keep
+LATER = ("far", "runs", "spread", "raster")  # sums that the first release did not keep
 FAR_LABELS = 9  # labels furthest away, of which the report may speak
 
 
@@ -265,18 +265,23 @@ def play_table(
     from tqdm import tqdm
 
     n, T = survey.rows, survey.rows * facts["passes"]
-    due, started = every, time.monotonic()
+    due, started, ends = every, time.monotonic(), np.unique(parts_of(T))
     bar = tqdm(total=T, initial=done, desc="play", unit=" rows", disable=not progress)
     with bar, passes_of(path, survey, facts["shuffle"], place.parent) as blocks_of:
         for turn in range(done // n, facts["passes"]):
             for X, y in blocks_of(turn, done - turn * n):
-                out = play_block(lr, X, y, tally)
-                judge_block(lr.loss, out, y, tally, done, T)
                 if turn == 0:
                     add_moments(X, y, survey, tally)
                     add_labels(y, survey.middles[-1], done, tally)
-                done += len(y)
+                for some in np.split(np.arange(len(y)), ends[(ends > done) & (ends < done + len(y))] - done):
+                    bought = tally["counts"].copy()
+                    out = play_block(lr, X[some], y[some], tally)
+                    judge_block(lr.loss, out, y[some], tally, done, T)
+                    tally["raster"][np.searchsorted(ends, done, "right")] += tally["counts"] - bought
+                    done += len(some)
                 bar.update(len(y))
+                loss, of_mean = tally["losses"].sum(axis=1) / max(done - 1, 1)
+                bar.set_postfix_str(f"loss {loss:.4g}, of the mean {of_mean:.4g}, {tally['counts'].sum() / done:.3g} bought a row")
                 now = time.monotonic()
                 if now - started >= due or done == T:
                     save_checkpoint(place, facts, lr, tally, done)
@@ -324,7 +329,7 @@ def free_folder(resume: bool) -> Path:
     return Path("oslr_run" if last == 1 else f"oslr_run_{last}")
 
 
-WRITTEN = "checkpoint.npz", "card.md", "loss.png", "model.json", "model.npz", "report.md", "results.json"  # of a run; the checkpoint first
+WRITTEN = "checkpoint.npz", "card.md", "loss.png", "model.json", "model.npz", "report.html", "report.md", "results.json"
 
 
 @contextlib.contextmanager
@@ -417,7 +422,7 @@ def run_table(
     The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared. Second
     moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
-    need("matplotlib")  # for the figure at the end
+    for library in ("matplotlib", "markdown_it"): need(library)  # for the end
     tried = Tried()
     path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
     passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)
@@ -474,9 +479,8 @@ def run_table(
         results = gather(survey, facts, lr, tally, prices)
         lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)
         lr.save(out / "model.npz")
-        draw_figure(results, out / "loss.png")
+        text, card, model = report_text(results), card_text(results, json.loads(lr.to_json())), lr.to_json()
+        write_pictures(results, f"{text}\n{card}", out)
         write_whole(out / "results.json", json.dumps(results, indent=1))
-        write_whole(out / "report.md", report_text(results))
-        write_whole(out / "model.json", lr.to_json())
-        write_whole(out / "card.md", card_text(results, json.loads(lr.to_json())))
+        for name, written in (("report.md", text), ("card.md", card), ("model.json", model)): write_whole(out / name, written)
         return results

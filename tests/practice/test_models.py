@@ -3,6 +3,7 @@
 import csv
 import json
 
+import matplotlib.pyplot
 import numpy as np
 import pytest
 from conftest import command
@@ -94,6 +95,47 @@ def test_the_card_of_a_model(made):
         row = next(line for line in card.splitlines() if line.startswith(f"| {f['name']} |"))
         assert f"{r['bought'][i] / r['rounds']:.1%}" in row and f"{r['weights'][i]:.4g}" in row and row.count("|") == 4 + r["priced"]
     assert ("Learning has cost" in card) == (", for " in card) == r["priced"] and "## What it reached" in card
+
+
+def test_the_report_stands_alone(made, tmp_path):
+    "No HTML, link or picture of a name gets through; nothing is loaded; the figure is there; what was bought adds up."
+    r, path, _ = made
+    page = (path.parent / "report.html").read_text()
+    assert page.count("<svg") == 1 and "prefers-color-scheme: dark" in page and "<h1>Model card: y</h1>" in page and "![" not in page
+    assert not any(word in page for word in ("<script", "<link", "@import", 'src="', 'href="http', "url(http"))
+    assert np.sum(r["raster"]["bought"], axis=0).tolist() == r["bought"] and sum(r["raster"]["rounds"]) == r["rounds"]
+    names = ["<script>alert(1)</script>", "![x](http://a.b/c)", "[x](http://a.b)", "a|b", "$x_1$", "**x**", "y"]
+    values = np.random.default_rng(0).standard_normal((45, 7)).tolist()
+    write(tmp_path / "odd.csv", [dict(zip(names, map(repr, row), strict=True)) for row in values])
+    run_table(tmp_path / "odd.csv", target="y", budget=3, out=tmp_path / "odd")
+    page = (tmp_path / "odd" / "report.html").read_text()
+    assert "&lt;script&gt;" in page and "<script" not in page and "<img" not in page and "<a " not in page and "<td>a|b</td>" in page
+
+
+def test_the_bar_shows_loss_and_purchases(tmp_path, monkeypatch, capsys):
+    write(tmp_path / "a.csv", rows_of(300, 0))
+    r = run_table(tmp_path / "a.csv", target="y", encode=["*"], budget=4, out=tmp_path / "a", progress=True)
+    assert f"loss {r['loss']:.4g}, of the mean {r['loss_of_running_mean']:.4g}, {sum(r['bought']) / 300:.3g} bought a row" in capsys.readouterr().err
+
+
+def test_a_run_is_drawn():
+    "With and without a learner, names, prices, missing labels, many features."
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 6)), rng.standard_normal(300)
+    for kw in ({}, {"costs": np.arange(1.0, 7)}):
+        learner = oslr.auto(6, 3, seed=0, **kw)
+        run = oslr.simulate(learner, X, y + 3 * X[:, 1])
+        with matplotlib.rc_context({"backend": "agg"}):
+            for given, panels in ((None, 2), (learner, 3)):
+                figure = run.plot(given)
+                assert len(figure.axes) == panels and figure.axes[-1].get_ylabel() == ("money spent" if kw else "numbers bought")
+                assert figure.axes[0].get_lines()[-1].get_label() == "least squares on all features"
+                assert figure.axes[-1].get_lines()[0].get_ydata()[-1] == (run.n_observed.sum() if not kw else run.spent.sum())
+                matplotlib.pyplot.close(figure)
+    gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    figure = oslr.play(oslr.auto(6, 3, seed=0), oslr.Environment(gaps, y, 3), skip=True).plot()
+    assert len(figure.axes) == 2 and len(figure.axes[0].get_lines()) == 2
+    with pytest.raises(ValueError, match="at least 2"): oslr.simulate(oslr.auto(6, 3), X[:1], y[:1]).plot()
 
 
 def test_what_cannot_be_predicted_is_refused(made, tmp_path):

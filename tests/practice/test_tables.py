@@ -23,7 +23,7 @@ from oslr_nb.practice.tables import run_table
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
-FILES = ("report.md", "results.json", "model.npz", "loss.png")
+FILES = ("report.md", "results.json", "model.npz", "loss.png", "report.html", "card.md", "model.json")
 
 
 def oslr(*args, **how): return command("run", *args, **how)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail
+from ..base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, need
 from .environment import SQUARED, Loss
 from ..base.frames import by_names, check_stream
 
@@ -111,6 +111,39 @@ class Run:
         times = np.bincount(self.rows[~np.isnan(self.y[self.rows])], minlength=len(self.X))
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
+
+    def plot(self, learner: Any = None) -> Any:
+        """The run in one figure: losses beside the running mean and least squares on all features, what was spent, favourites.
+
+        Parameters
+        ----------
+        learner : Learner, optional
+            The learner after the run, for the weights of its favourites.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A figure of pyplot: `plt.show()` shows it, and a notebook does so by itself.
+        """
+        from oslr_nb.core.game.plots import RunFigure
+
+        if len(self.rows) < 2: fail("rounds", len(self.rows), "at least 2", "nothing is known before the first label")
+        y, losses = self.y[self.rows], self.losses
+        known, before = np.nan_to_num(y), np.arange(len(y))
+        means = self.loss.value(np.append(0.0, np.cumsum(known)[:-1]) / np.maximum(before, 1), y)
+        parts = np.array_split(before[1:], min(40, len(y) - 1))
+        mean = lambda v: np.array([np.nanmean(v[p]) if np.isfinite(v[p]).any() else np.nan for p in parts])
+        X, levels = self.X[self.rows] if self.X.shape[1] <= 1000 else np.full((1, 1), np.nan), {}
+        if np.isfinite(X).all() and np.isfinite(y).all():
+            Z = np.column_stack([X, np.ones(len(X))])
+            levels = {"least squares on all features": float(self.loss.value(Z @ np.linalg.lstsq(Z, y, rcond=None)[0], y).mean())}
+        w = np.zeros(0) if learner is None else learner.linear_function()[0]
+        names = self.names or [f"x{i}" for i in range(len(w))]
+        spent = np.cumsum(self.n_observed if self.spent is None else self.spent)[[p[-1] for p in parts]]
+        curves, unit = {"learner": mean(losses), "mean of the labels so far": mean(means)}, "numbers bought"
+        weights = {names[i]: float(w[i] * np.nanstd(self.X[self.rows, i])) for i in np.flatnonzero(w)}
+        unit = unit if self.spent is None else "money spent"
+        return RunFigure(np.array([p[-1] + 1 for p in parts]), curves, levels, spent, unit, weights).draw(need("matplotlib.pyplot").figure)
 
 # %% ../../../nbs/core/game/02_run.ipynb #7c8a49c7
 @dataclass(frozen=True)
