@@ -112,10 +112,18 @@ def test_the_report_stands_alone(made, tmp_path):
     assert "&lt;script&gt;" in page and "<script" not in page and "<img" not in page and "<a " not in page and "<td>a|b</td>" in page
 
 
+@pytest.mark.parametrize("n", [1, 2, 41])
+def test_short_runs_have_a_figure(n, tmp_path):
+    write(tmp_path / "a.csv", rows_of(n, 0))
+    r = run_table(tmp_path / "a.csv", target="y", ignore=["city"], budget=2, out=tmp_path / "a")
+    assert len(r["raster"]["rounds"]) == min(n, 40) and "<svg" in (tmp_path / "a" / "report.html").read_text()
+
+
 def test_the_bar_shows_loss_and_purchases(tmp_path, monkeypatch, capsys):
     write(tmp_path / "a.csv", rows_of(300, 0))
     r = run_table(tmp_path / "a.csv", target="y", encode=["*"], budget=4, out=tmp_path / "a", progress=True)
-    assert f"loss {r['loss']:.4g}, of the mean {r['loss_of_running_mean']:.4g}, {sum(r['bought']) / 300:.3g} bought a row" in capsys.readouterr().err
+    told = f"loss {r['loss']:.4g}, of the mean {r['loss_of_running_mean']:.4g}, {sum(r['bought']) / 300:.3g} bought a row"
+    assert told in capsys.readouterr().err
 
 
 def test_a_run_is_drawn():

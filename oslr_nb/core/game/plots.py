@@ -46,7 +46,7 @@ class RunFigure:
 
     def _draw_raster(self, ax: Any) -> None:
         image = ax.imshow(self.raster, aspect="auto", vmin=0, vmax=1, interpolation="nearest",
-                          extent=(0, self.rounds[-1], len(self.raster) - 0.5, -0.5))
+                          extent=(0, self.rounds.max(initial=1), len(self.raster) - 0.5, -0.5))
         ax.set(xlabel="rounds", yticks=range(len(self.names)), yticklabels=[plain(name) for name in self.names])
         ax.figure.colorbar(image, ax=ax, label="bought in this part of the rounds")
 
@@ -56,7 +56,7 @@ class RunFigure:
         ax.set(xlabel="weight times deviation, in the end")
 
     def _draw_spent(self, ax: Any) -> None:
-        ax.plot(np.linspace(0, self.rounds[-1], len(self.spent) + 1), np.append(0.0, self.spent))
+        ax.plot(np.linspace(0, self.rounds.max(initial=1), len(self.spent) + 1), np.append(0.0, self.spent))
         ax.set(xlabel="rounds", ylabel=self.unit, ylim=(0, None))
 
 
