@@ -9,7 +9,6 @@ from conftest import refusals
 
 import oslr_nb.own.moment_theory as page
 from oslr_nb.ledger.own import moment_theory as page_ledger
-from oslr_nb.own.default_theory import bound_default
 
 RNG = np.random.default_rng(8)
 
@@ -91,60 +90,6 @@ test_refused = refusals([
     (lambda: page.random_gain(np.eye(3), np.ones(3), [0], 3), "r = 3: it must be an integer from 0 to 2"),
     (lambda: page.random_gain(np.eye(60), np.ones(60), [0], 20), "r = 20: it must be smaller"),
 ])
-
-
-def test_bounds_by_hand():
-    "Each constant once, written out. A decade adds A ln 10, from far enough on."
-    n, d, q, B, k, phi = 10**6, 20, 0.1, 0.7, 3, 0.4
-    L, m = math.log(20 * 23), 10**5
-    error = math.sqrt(2 * L / m) + L / (3 * m)
-    assert page.bound_moment_error(n, d, q) == pytest.approx(error)
-    assert page.bound_moment_error(n, d, q, 1) == pytest.approx(math.sqrt(2 * math.log(80) / m) + math.log(80) / (3 * m))
-    H = L + math.log(100)
-    assert page.bound_moment_error(n, d, q, delta=0.01) == pytest.approx(math.sqrt(2 * H / m) + H / (3 * m))
-    M = L**2 + 2 * L + 2
-    square = 2 * (L + 1) / m + 2 * math.sqrt(2) * M**0.75 / (3 * m**1.5) + M / (9 * m**2)
-    assert page.bound_squared_error(n, d, q) == pytest.approx(square) and error**2 < square < 1.3 * error**2
-    assert page.bound_moment_excess(n, d, q, B) == pytest.approx(B * (B + 2) * error)
-    assert page.bound_fast_excess(n, d, q, B, k, phi) == pytest.approx(min(B * (B + 2) * error, 8 * k * (1 + B) ** 2 / phi * square))
-    assert page.bound_subset_excess(n, d, q, B, k, phi) == pytest.approx(k * (1 + B) ** 2 / phi * square)
-    assert page.bound_subset_excess(n, d, q, B, k, 1e-6) == pytest.approx(2 * B * (1 + B) * error)
-    root = 1 + B * (B + 2) * (2 * math.sqrt(2 * L * n / q) + L * (1 + math.log(n)) / (3 * q))
-    assert page.bound_moment_regret(n, d, q, B) == pytest.approx(root)
-    assert page.bound_moment_regret(n, d, q, B, hindsight=True) == pytest.approx(root + B * (B + 2) * math.sqrt(2 * L * n))
-    assert page.bound_forward_selection(4, 3, 0.5, 1) == pytest.approx((5 / 6) ** 4)
-    assert page.bound_aggregate(5, 3.0) == pytest.approx(18 * math.log(5))
-    assert page.bound_aggregate(5, 3.0, "mean", False) == pytest.approx(72 * math.log(5) + 18)
-    A = 16 * 1.5**2 * 2 * (math.log(10 * 13) + 1) / (0.1 * 0.5)
-    at = [page.bound_fast_regret(10**e, 10, 0.1, 0.5, 2, 0.5) for e in (12, 13, 14)]
-    assert np.allclose(np.diff(at), A * math.log(10))
-
-
-@pytest.mark.parametrize(("k", "B", "phi"), [(1, 0.05, 1.0), (2, 1.0, 0.3), (4, 3.0, 0.05)])
-def test_regret_bounds_are_sums(k, B, phi):
-    "The closed forms are above the sums of the bounds on single rounds, and not by much."
-    d, q, T = 12, 0.2, 20_000
-    n = np.arange(1, T)
-    first = [page.bound_moment_excess(int(m), d, q, B, k) for m in n[:2000]]
-    assert 1 + sum(first) <= page.bound_moment_regret(2001, d, q, B, k) <= 1.6 * (1 + sum(first))
-    both = sum(page.bound_fast_excess(int(m), d, q, B, k, phi) for m in n[::1])
-    assert 1 + both <= page.bound_fast_regret(T, d, q, B, k, phi) <= 1.5 * (1 + both)
-
-
-@pytest.mark.parametrize(("held", "C"), [(False, 9.5), (True, 3.25)])
-def test_the_bound_of_greedy_favourites_is_a_sum(held, C):
-    "Of what its proof says of single rounds, with choices at the times of the rule; the closed form is not far above."
-    d, q, T, tau, total = 20, 0.5, 200_000, 1, 0.0
-    N = d * (d + 3) / 2
-    L = math.log(N * T) + 0.5
-    while tau <= T:
-        m, s = min(math.ceil(tau / 10), T + 1 - tau), tau - 1
-        if q * s < max(8 / 3 * L, 32 * math.log(N)): total += 2 * m
-        else: total += m * (C * math.sqrt(8 * L / (3 * q * s)) + 2 * N * math.exp(-q * s / 32))
-        tau += m
-    assert total + 4 * math.sqrt(T) <= bound_default(T, d, q, 3, 1, 0.25, 0.25, held) <= 1.2 * (total + 4 * math.sqrt(T))
-    more = bound_default(T, d, q, 3, 1, 0.25, 0.25, held, 0.1, 7) - bound_default(T, d, q, 3, 1, 0.25, 0.25, held)
-    assert more == pytest.approx(0.1 * T + 2 * math.log(7))
 
 
 @pytest.mark.parametrize("rule", ["vovk", "mean"])
