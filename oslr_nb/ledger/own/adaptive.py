@@ -29,6 +29,7 @@ from ..problems import Table, linear_table, rational
 from ..claims import Case, Evidence, claim, mean_limit, settle
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
+from .moment_theory import regret_in_band
 from ...papers.ito2017 import algorithms23
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
 from ..ito2017.algorithm1 import correlated_unit_table
@@ -148,6 +149,23 @@ def adaptive_theorem_1(case: Case, kind: str = "two", radius: float | None = Non
     root = -mean_limit(-found[:, 1], 5e-4) if kind == "two" and runs > 2 else found[:, 1].mean()
     regret = mean_limit(found[:, 0], 5e-4) if kind == "two" and runs > 2 else found[:, 0].mean()
     return Evidence(regret, "<=", bound_adaptive_seen(1, d, top, root**2, low, high, R))
+
+# %% ../../../nbs/own/01_adaptive.ipynb #26491781
+@claim("own", "The factors of the regret with the adaptive step", id="X4f", tier="statistical", level=1e-3, proof="thm-adaptive-rda",
+       cases=[(60, 0.1), (60, 10.0), (200, 1.0), (600, 0.1)],
+       tex=r"0.0018\le\text{regret}/\bigl(\nu\tfrac{\sigma_1^2}{\sigma_d^2}R\sqrt{s_T}\bigr)\le0.0075",
+       controls={"half of the bound": {"factor": lambda T, ratio: 0.5},
+                 "sigma_1 / sigma_d once": {"factor": lambda T, ratio: 1 / ratio},
+                 "the power 0.6 of s_T": {"factor": lambda T, ratio: T**0.1}})
+def adaptive_factors(case: Case, factor: Callable[[int, float], float] = lambda T, ratio: 1.0) -> Evidence:
+    "Regret and bound: two features agree but in one of m rounds, two more appear as rarely; T in units of 2 m^2; case (m, T)."
+    m, h = case.value[0], math.sqrt(0.5)
+    X = np.array([[h, h, 0, 0]] * (m - 3) + [[h, -h, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    table, T = linear_table(np.vstack([X, -X]), np.eye(4)[0], 0.29), int(case.value[1] * 2 * m**2)
+    regret, root = adaptive_regrets(table, lambda i: adaptive_rival("two", 4, 1, 1.0, i), T, 150, case.rng).T
+    low, high = table.singular_values
+    bound = bound_adaptive_seen(1, 4, 1, float(root.mean()) ** 2, low, high, 1.0)
+    return regret_in_band(regret, factor(T, high / low) * bound, 0.0018, 0.0075)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #10cd6603
 @claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",

@@ -101,3 +101,14 @@ def regret_to_changing_experts(case: Case, free: bool = False, reach: int = 2) -
     turns = np.flatnonzero(np.diff(right)) + 1  # in the place of t, which counts labels before
     K = [int(((turns > 2**b) & (turns < 2 ** (b + 1))).sum()) for b in range(12)]
     return Evidence(regret, "<=", bound_aggregation(N, T, D, 0 if free else K) * (reach / 2) ** 2, tol=1e-9)
+
+# %% ../../../../nbs/own/moments/02_experts.ipynb #290bd957
+@claim("own", "The price as a function", id="Y6v", tier="exact", proof="eq-price", cases=20,
+       tex=r"\texttt{bound\_aggregation}=\sum_bD_b^2\bigl(\tfrac{32}3\ln(2NT)+8K_b\ln(NT)+9\bigr)", controls={"1 % less": 0.99})
+def price_as_function(case: Case) -> Evidence:
+    "The function over the formula, summed block by block, at random arguments."
+    N, T = case.rng.integers((1, 2), (100, 10**6)).tolist()
+    blocks = sum(2**b < T for b in range(20))
+    D, K = (10 ** case.rng.uniform(-2, 2, blocks)).tolist(), case.rng.integers(9, size=blocks).tolist()
+    total = sum(r**2 * (32 * math.log(2 * N * T) / 3 + 8 * k * math.log(N * T) + 9) for r, k in zip(D, K, strict=True))
+    return Evidence(bound_aggregation(N, T, D, K) / total, "==", 1, tol=1e-9)
