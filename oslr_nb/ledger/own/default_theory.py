@@ -50,7 +50,7 @@ def errors_at_all_times(case: Case, mixed: bool = True, rounds: bool = False) ->
     return Evidence(float(reached), "<=", delta)
 
 # %% ../../../nbs/own/06_default_theory.ipynb #7f81a1b3
-@claim("own", "Errors of the means that the learner keeps", id="U1p", tier="certificate", red=3e-7, proof="lem-errors",
+@claim("own", "Errors of the means that the learner keeps", id="U1p", tier="certificate", proof="lem-errors",
        cases=["all rounds", "skipped by the past", "whole rows"],
        tex=r"\lvert\text{sum of }\texttt{PairwiseLeastSquares}-nV_{ij}\rvert\le\sqrt{2(n+1)(\ln\tfrac N\delta+\tfrac12\ln(n+1))}",
        controls={"rounds skipped by their labels": {"peek": True},
