@@ -209,7 +209,7 @@ def test_names_and_dates(values):
     for encode in (("--encode",), ()):
         code, said, _ = cli("run", path, "--budget", 2, *encode)
         assert code == 2 and "column 'who'" in said and "--encode who" in said
-        assert f"{len(set(values))} different values in {n} rows" in said and "2 of 4 features" in works(said)
+        assert f"{len(set(values))} different values in {n} rows" in said and "2 of 3 groups of 4 features" in works(said)
     r = cli("run", path, "--budget", 2, "--encode", "who", "--encode", "s")[2]
     assert len(r["features"]) == len(set(values)) + 4
 
@@ -367,8 +367,8 @@ def test_all_columns_at_once_and_a_command_that_works():
                      ["" if i % 9 == 0 else i % 5 for i in range(n)], ["a b"] * n, np.arange(n) % 6))
     code, said, _ = cli("run", path, "--budget", 20)
     assert code == 2 and all(f"column '{name}'" in said for name in ("id", "when", "s", "crp", "gap", "tags"))
-    assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 5"), last_command(said)
-    assert "5 of 5 features bought" in works(said)
+    assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 4"), last_command(said)
+    assert "4 of 4 groups of 5 features bought" in works(said)
     df = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 23)), columns=[f"test_{i:02}" for i in range(22)] + ["y"])
     df["city"] = ["Rome", "Oslo"] * 50
     for i in range(22): df.iloc[i :: 25, i] = np.nan

@@ -133,7 +133,7 @@ def test_prices_are_read_by_oslr_run(name, tmp_path):
     s = data.priced(name)
     assert told.exit_code == 0 and f"{len(s.y)} rows" in told.output
     survey = survey_table(tmp_path / "a.parquet", "y", False, True)
-    assert survey.names == s.names and tables.read_costs(tmp_path / "prices.csv", survey).tolist() == s.costs.tolist()
+    assert survey.names == s.names and tables.read_costs(tmp_path / "prices.csv", survey)[0].tolist() == s.costs.tolist()
 
 
 def test_list_download_and_data_dir(tmp_path, monkeypatch):
