@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from oslr_nb.core.game.learner import Learner as Learner
     from oslr_nb.core.game.run import Run as Run, Comparator as Comparator, best_sparse as best_sparse
     from oslr_nb.core.game.driver import play as play, simulate as simulate
-    from oslr_nb.core.game.saving import load as load
+    from oslr_nb.core.game.saving import load as load, merge as merge
     from oslr_nb.ledger.claims import verify as verify
     from oslr_nb.own.choice import auto as auto
     from oslr_nb.practice.recommend import recommend as recommend
@@ -67,7 +67,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "core.game.learner": ("Learner",),
     "core.game.run": ("Run", "Comparator", "best_sparse"),
     "core.game.driver": ("play", "simulate"),
-    "core.game.saving": ("load",),
+    "core.game.saving": ("load", "merge"),
     "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),

@@ -18,5 +18,6 @@ from .moments.purchases import *
 from .moments.learner import *
 from .moments.protocols import *
 from .moments.intervals import *
+from .moments.merging import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

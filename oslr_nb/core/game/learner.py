@@ -685,6 +685,10 @@ class Learner:
     def _forget(self) -> None:
         "Renew what follows from the arrays, because others were written into them."
 
+    def _merge(self, others: list[Any], since: Any) -> None:
+        "Take in what learners with the same arguments know, which all began as copies of `since`, if it is given."
+        fail("learners", type(self).__name__, "such that keep sums of pairs, as oslr.auto does", "what others know is no sum over rounds")
+
     # what a subclass writes: coef_, and kernels or the other methods
 
     @property

@@ -4,14 +4,56 @@
 """Saving and loading: what the file of a learner holds, and how it becomes a learner again."""
 from __future__ import annotations
 
+import copy
 from pathlib import Path
+from typing import Any
 
-from .learner import Learner
+from ..base.checks import fail
+from .learner import Learner, check_learner
 from .registry import class_of
 from ..base.storage import check_path, check_regular, in_a_sentence, read_file
 
 # %% auto #0
-__all__ = ['load']
+__all__ = ['merge', 'load']
+
+# %% ../../../nbs/core/game/05_saving.ipynb #9c0a0c61
+def merge(learners: Any, since: Learner | None = None) -> Learner:
+    """One learner that knows what several have learnt, each from rounds of its own.
+
+    Parameters
+    ----------
+    learners : list of Learner
+        Of one class, with the same arguments and names, between two rounds. They stay as they are.
+    since : Learner, optional
+        The learner as copies of which all of them began; what it knows is counted once.
+
+    Returns
+    -------
+    Learner
+        With the draws of the first.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit together, or what they know is no sum over rounds: most learners of papers.
+    ProtocolError
+        If one is in the middle of a round.
+
+    Notes
+    -----
+    Source: ours; Proposition MG 1 (prp-merging) of the page on merging.
+    """
+    if not isinstance(learners, (list, tuple)) or not learners: fail("learners", learners, "a list of learners")
+    first, *rest = learners
+    for lr in (*learners, *[since] * (since is not None)):
+        check_learner(lr)
+        lr._turn(lr.calls[0])
+        if (type(lr), lr.params) != (type(first), first.params): fail("learners", lr, f"{first!r}, as the first is")
+        if lr.names_ and first.names_ and lr.names_ != first.names_: fail("names_", lr.names_, f"{first.names_}, as the first has")
+    out = copy.deepcopy(first)
+    out._merge(rest, since)
+    out.names_ = next((lr.names_ for lr in learners if lr.names_), ())
+    return out
 
 # %% ../../../nbs/core/game/05_saving.ipynb #f11e0004
 def load(path: str | Path) -> Learner:

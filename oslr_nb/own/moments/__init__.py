@@ -18,5 +18,6 @@ from .purchases import *
 from .learner import *
 from .protocols import *
 from .intervals import *
+from .merging import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

@@ -7,6 +7,7 @@ The algorithm, the same in plain numpy, and the class in use.
 """
 from __future__ import annotations
 
+import copy
 import math
 import operator
 from functools import cached_property
@@ -24,6 +25,7 @@ from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import best_support, forward_select, greedy_state, lasso_weights
 from .experts import judge, label_of, learn_label, mixed_prediction, predict
 from .intervals import check_level
+from .merging import add_states
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
@@ -650,6 +652,12 @@ class PairwiseLeastSquares(PairwiseMoments):
     def _check_purchase(self, S: np.ndarray) -> None:
         check_int("number of features in S", S.size, 0, self.width, "more cannot be had for the budget")
         check_real("price of S", self.menu.price(S), -1.0, self.menu.most(self.d), "the budget")
+
+    def _merge(self, others: list[Any], since: Any) -> None:
+        if self.rows is not None: fail("rows", self.rows, "None", "learners that keep the pairs of some features do not keep the same")
+        add_states(self._state, [copy.deepcopy(self)._state, *(lr._state for lr in others)], since and since._state, 1 - 1 / self.memories)
+        self.num[0]["lead"] = np.argmax(self._of_ridges.sum(axis=1))
+        if self.num[0]["rounds"] >= START * 2: self._choose()
 
     def _add_part(self, X: np.ndarray, y: np.ndarray) -> None:
         judge_history(self.words, X, y, self._plan, self._state, self._with_room)

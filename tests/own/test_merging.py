@@ -1,0 +1,78 @@
+"""Learners of several places put together: in any order, since a common beginning, going on, and what is refused."""
+
+import copy
+import itertools
+
+import numpy as np
+import pytest
+from conftest import refused
+
+import oslr_nb as oslr
+from oslr_nb.core.game.saving import merge
+
+
+def places(K: int = 3, n: int = 150, d: int = 8, **options):
+    "Learners of some places, with the features and labels of each."
+    rng, found = np.random.default_rng(0), []
+    for k in range(K):
+        X = rng.standard_normal((n, d)) + 3
+        y = 2 * X[:, 1] - X[:, 4] + 50 + 0.2 * rng.standard_normal(n)
+        lr = oslr.own.PairwiseLeastSquares(d, 4, seed=k, **options)
+        oslr.simulate(lr, X, y)
+        found.append((lr, X, y))
+    return found
+
+
+OPTIONS = [{}, {"memories": [None]}, {"centre": False}, {"costs": [1.0] * 8}, {"groups": [0, 0, 1, 2, 2, 3, 4, 5]}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_any_order(options):
+    "The same correlations, favourites and counts from every order; what is merged stays as it was; it goes on well."
+    made = [lr for lr, _, _ in places(**options)]
+    before, all_of_them = copy.deepcopy(made), [merge(order) for order in itertools.permutations(made)]
+    for one in all_of_them:
+        for mine, first in zip(one.moments(), all_of_them[0].moments(), strict=True): assert np.allclose(mine, first, atol=1e-9)
+        assert one.num[0]["rounds"] == 450 and set(one.favourites_) == set(all_of_them[0].favourites_)
+        assert np.allclose(one.purchases_, sum(lr.purchases_ for lr in made))
+    assert all(np.array_equal(lr.pairs, old.pairs) for lr, old in zip(made, before, strict=True))
+    _, X, y = places(1, 400)[0]
+    lost = [oslr.simulate(lr, X[200:], y[200:]).losses.mean() for lr in (all_of_them[0], made[0])]
+    assert lost[0] < 1.3 * lost[1]
+
+
+def test_since():
+    "Places that began as copies: each round counts once; one place alone gives itself back; an empty one adds nothing."
+    (start, X, y), *_ = places(1, 300)
+    parts = []
+    for k in range(3):
+        lr = copy.deepcopy(start)
+        oslr.simulate(lr, X[100 * k : 100 * k + 100], y[100 * k : 100 * k + 100], seed=k)
+        parts.append(lr)
+    one = merge(parts, start)
+    assert one.num[0]["rounds"] == 600 and one.label["count"][0] == pytest.approx(600)
+    assert one.purchases_.sum() == pytest.approx(sum((lr.purchases_ - start.purchases_).sum() for lr in parts) + start.purchases_.sum())
+    again = merge([start, start], start)
+    assert np.allclose(again.moments()[0], start.moments()[0], atol=1e-9) and again.num[0]["rounds"] == start.num[0]["rounds"]
+    empty = oslr.own.PairwiseLeastSquares(8, 4, seed=9)
+    for pair in ((start, empty), (empty, start)):
+        assert np.allclose(merge(pair).moments()[0], start.moments()[0], atol=1e-9)
+    assert merge([empty, empty]).num[0]["rounds"] == 0
+
+
+def test_refused():
+    "Other arguments, other names, another kind of learner, a round that is not over, nothing."
+    a, b = oslr.auto(6, 3, seed=0), oslr.auto(6, 4, seed=0)
+    with refused("learners = "): merge([a, b])
+    with refused("learners = "): merge([])
+    with refused("learners = "): merge(a)
+    with refused("learner = 3"): merge([a, 3])
+    with refused("learners = 'RDA1'"): merge([oslr.ito2017.RDA1(12, 6, top=4, seed=0)] * 2)
+    with refused("rows = 12"): merge([oslr.own.PairwiseLeastSquares(12, 4, rows=12)] * 2)
+    c = copy.deepcopy(a)
+    a.names_, c.names_ = tuple("abcdef"), tuple("fedcba")
+    with refused("names_ = "): merge([a, c])
+    c.names_ = ()
+    assert merge([c, a]).names_ == a.names_
+    c.query()
+    with pytest.raises(oslr.ProtocolError): merge([a, c])
