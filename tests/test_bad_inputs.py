@@ -15,6 +15,7 @@ import shutil
 import sys
 import warnings
 from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -243,7 +244,7 @@ def test_arguments(folder, name, data):
     before = {p: p.read_bytes() for p in (folder / "run").iterdir()} | {folder / "kept.npz": (folder / "kept.npz").read_bytes()}
     with pytest.MonkeyPatch.context() as m:
         m.setattr(service, "Pipes", Silence)
-        m.setattr(advice, "recommend", lambda *a, **kw: "asked")
+        m.setattr(advice, "recommend", lambda *a, **kw: SimpleNamespace(theory="asked"))
         m.setattr(advice, "replace", lambda answer, **kw: answer)
         command(name, *(w for w in words if w is not None))
     assert all(p.read_bytes() == body for p, body in before.items()), (name, words)
