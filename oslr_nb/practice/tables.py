@@ -135,20 +135,21 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
     mean label is predicted, as in each round before the learner has learnt.
     """
     out, learnt, t = means_before(y, tally), tally["learnt"], 0
+    taught = bool(learnt[0]) or tally["labels"][0] > learnt.sum()  # by history
     means = Means(*(tally[name] for name in Means._fields))
     while t < len(y):
         start, first = t, out[t]
         t = play_filled(lr, X, y, t, means, out)
-        if t > start and not learnt[0] and not tally["labels"][0]: out[start] = first  # nothing is known before the first label
+        if t > start and not (taught or learnt[0]): out[start] = first  # nothing is known before the first label
         learnt[0] += t - start
         if t < len(y):
-            play_row(lr, X[t], float(y[t]), tally, out[t : t + 1])
+            play_row(lr, X[t], float(y[t]), tally, out[t : t + 1], taught)
             t += 1
     return out
 
 
-def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray], out: np.ndarray) -> None:
-    "Play a row by hand; out (1,): its prediction, which holds the mean label already."
+def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray], out: np.ndarray, taught: bool) -> None:
+    "Play a row by hand; out (1,): its prediction, which holds the mean label already; taught: whether the learner knows labels."
     S, learnt = lr.query(), tally["learnt"]
     values = x[S]
     gone, have = np.isnan(values), S[~np.isnan(values)]
@@ -162,7 +163,7 @@ def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray],
         values[gone] = tally["sums"][S[gone]] / tally["known"][S[gone]]
         tally["made_up"][S[gone]] += 1
         prediction = lr.predict(values)
-        if learnt[0] or tally["labels"][0]: out[0] = prediction
+        if taught or learnt[0]: out[0] = prediction
         lr.update(y)
         learnt[0] += 1
     tally["known"][have] += 1
