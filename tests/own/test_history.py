@@ -101,5 +101,28 @@ def test_refused(X, y, said):
     assert lr.num[0]["rounds"] == 0
     lr.learn_whole(np.zeros((0, 4)), np.zeros(0))
     lr.learn_whole(np.full((3, 4), np.nan), np.ones(3))
-    lr.query()
+    S = lr.query()
     with pytest.raises(oslr.ProtocolError): lr.learn_whole(np.zeros((1, 4)), np.zeros(1))
+    with refused(r"values\[0\] = nan"): lr.predict(np.full(S.size, np.nan))
+    with pytest.raises(oslr.ProtocolError): lr.learn_whole(np.zeros((1, 4)), np.zeros(1))
+    with pytest.raises(oslr.ProtocolError): lr.learn([0, 1], [1.0, 2.0], 1.0, given=True)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
+def test_infinite_in_any_precision(kind, bad):
+    "Infinity is refused whatever the type of the table."
+    X, lr = np.ones((5, 4), kind), oslr.auto(4, 2, seed=0)
+    X[3, 1] = bad
+    with refused(r"X\[3, 1\] = -?inf"): lr.learn_whole(X, np.arange(5.0))
+    with refused(r"y\[3\] = -?inf"): lr.learn_whole(np.ones((5, 4)), X[:, 1])
+    assert lr.num[0]["rounds"] == 0
+
+
+def test_a_bad_label():
+    "A label that is far away is cut off where it is learnt, and where the ways to buy are judged: as in a round."
+    X, y = stream(600)
+    y[400] = 1e7
+    lr = oslr.own.PairwiseLeastSquares(20, 7, seed=3)
+    lr.learn_whole(X, y)
+    assert lr.num[0]["high"] < 100 and lr.arms.max() < 1e6 and lr.single["cross"].max() < 1e6

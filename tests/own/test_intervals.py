@@ -29,7 +29,7 @@ def stream(kind: str, T: int = 3000, d: int = 12):
 def test_theorem_and_hand(kind):
     "Misses as the theorem says, in rounds by hand, which are those of compiled rounds; near the level where noise is left."
     X, y = stream(kind)
-    lr, compiled, pieces, closed, unit = oslr.auto(12, 6, seed=1), oslr.auto(12, 6, seed=1), 1, np.zeros(len(LEVELS)), 0.0
+    lr, compiled, pieces, closed, last = oslr.auto(12, 6, seed=1), oslr.auto(12, 6, seed=1), 0, np.zeros(len(LEVELS)), (0.0, 0.0)
     oslr.simulate(compiled, X, y)
     for x, label in zip(X, y, strict=True):
         middle = lr.predict(x[lr.query()])
@@ -39,7 +39,7 @@ def test_theorem_and_hand(kind):
         before = float(lr.num[0]["reach"])
         lr.update(label)
         now = before if abs(label - float(lr.num[0]["middle"])) <= before else 2 * before or abs(label - float(lr.num[0]["middle"]))
-        pieces, unit = pieces + (now != unit), now
+        pieces, last = pieces + (now != last[0] or last[1] < last[0]), (now, float(lr.num[0]["reach"]))
         closed += (abs(label - middle) <= half) & (half <= (1 - np.array(LEVELS)) * STEP * now)
     assert lr.intervals_ == compiled.intervals_
     T, M, alpha = lr.intervals["judged"], lr.intervals["missed"], 1 - np.array(LEVELS)

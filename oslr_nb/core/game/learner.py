@@ -237,7 +237,7 @@ class Learner:
         bought, needed = self._asked, np.flatnonzero(self._scored) if self.protocol != "OSLR" else np.empty(0, np.int64)
         values = np.asarray(X[row, bought], np.float64)
         check_bought_values([f"X[{{row}}, {i}]" for i in bought], values, limit, name, norm, (row, t))
-        for i in needed[~(np.abs(X[row, needed]) <= LARGEST)][:1]:
+        for i in needed[~(np.abs(X[row, needed]) <= np.float64(LARGEST))][:1]:
             fail(f"X[{{row}}, {i}]", float(X[row, i]), TOO_LARGE, "the score of round {round} needs it", (row, t))
         fail("prediction of round {round}", math.inf, "a finite number", at=(row, t))
 
@@ -509,11 +509,11 @@ class Learner:
         if not self.takes_history:
             fail("learner", type(self).__name__, "one that keeps sums of pairs, as oslr.auto does", "others learn from their own purchases")
         with self._alone:
-            self._turn(self.calls[0])
+            self._begin(self.calls[0])
             X, y, _, names = table_of(X, y, None, self.names_, empty=True)
             if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
             for t in np.flatnonzero(~(np.abs(y) <= self.y_limit[1]))[:1]: self._label(f"y[{t}]", float(y[t]))
-            wrong = np.argwhere(~((np.abs(X) <= LARGEST) | np.isnan(X)))
+            wrong = np.argwhere(~((np.abs(X) <= np.float64(LARGEST)) | np.isnan(X)))  # of single precision, LARGEST is infinite
             for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
             self._add_history(X, y)
             self.names_ = names
@@ -565,14 +565,18 @@ class Learner:
     def _take_in(self, S: Any, values: Any) -> np.ndarray:
         "Take features and values as if this round had bought them."
         if not self.late_labels: fail("learner", self.key, "one that takes late labels", "its rounds need more than what was bought")
-        self._turn("query")
-        if self._unanswered is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
+        self._begin("query")
         S = check_indices("S", S, self.d)
         self._check_purchase(S)
         self._cost = S.size
         values = self._bought(values)
         self.S[: S.size] = S
         return values
+
+    def _begin(self, call: str) -> None:
+        "Refuse what comes when this call is not due, or while a query stands."
+        self._turn(call)
+        if self._unanswered is not None: raise ProtocolError("the last query has not been answered yet: skip() first.")
 
     def _check_purchase(self, S: np.ndarray) -> None:
         "Refuse features that no round buys together."

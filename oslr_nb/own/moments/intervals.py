@@ -3,7 +3,7 @@
 # %% ../../../nbs/own/moments/06_intervals.ipynb #9c33bc58
 """Intervals about predictions.
 
-How far off a prediction may be: an interval that misses as often as it says, on every stream.
+How far off a prediction may be: an interval that misses as often as it says, in the long run.
 """
 from __future__ import annotations
 

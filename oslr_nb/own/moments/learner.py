@@ -152,16 +152,21 @@ def learn_from(y: float, n: int, plan: Any, state: Moments) -> None:
     num.rounds += 1
 
 
+@kernel
+def add_row(x: np.ndarray, y: float, plan: Any, state: Moments) -> None:
+    "Update the sums with a row of history, of which any number of values is known; S and values of the state have room for all."
+    num, n = state.num[0], 0
+    for i in range(x.size):
+        if not math.isnan(x[i]): state.S[n], state.values[n], n = i, x[i], n + 1
+    add_example(y, n, plan, state)
+    num.rounds, num.given = num.rounds + 1, num.given + 1
+
+
 @kernel(apart=True)
 def add_history(X: np.ndarray, y: np.ndarray, plan: Any, state: Moments) -> None:
-    "Update the sums with rows of which any number of values is known; S and values of the state have room for all."
-    num = state.num[0]
+    "Learn from rows of history."
     for t in range(y.size):
-        n = 0
-        for i in range(state.S.size):
-            if not math.isnan(X[t, i]): state.S[n], state.values[n], n = i, X[t, i], n + 1
-        add_example(label_of(y[t], state, plan.centre), n, plan, state)
-        num.rounds, num.given = num.rounds + 1, num.given + 1
+        add_row(X[t], label_of(y[t], state, plan.centre), plan, state)
 
 
 @kernel(apart=True)
@@ -174,11 +179,15 @@ def judge_history(words: np.ndarray, X: np.ndarray, y: np.ndarray, plan: Plan, s
         num.whole, num.debt = whole, debt
         for a in range(asked):
             if not math.isnan(X[t, S[a]]): S[n], values[n], n = S[a], X[t, S[a]], n + 1
-        if state.label[0].count > 0:
-            arm, far = np.int64(num.arm), predict(n, plan, state) - y[t]
+        known = state.label[0].count > 0
+        if known:
+            predict(n, plan, state)
             judge(y[t], plan.rate, state)
-            if n == asked: arms[2 * arm], arms[2 * arm + 1] = arms[2 * arm] + 1, arms[2 * arm + 1] + far * far
-        add_history(X[t : t + 1], y[t : t + 1], plan, room)
+        label = label_of(y[t], state, plan.centre)
+        if known and n == asked:
+            arm, far = np.int64(num.arm), num.yhat - label
+            arms[2 * arm], arms[2 * arm + 1] = arms[2 * arm] + 1, arms[2 * arm + 1] + far * far
+        add_row(X[t], label, plan, room)
 
 
 @kernel
@@ -614,7 +623,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         Parameters
         ----------
         level : float, default 0.9
-            0.5, 0.8, 0.9, 0.95 or 0.99: the share of the labels that such intervals hold, on every stream in the long run.
+            0.5, 0.8, 0.9, 0.95 or 0.99: the share of the labels that such intervals hold in the long run, as Theorem MI 1 says.
 
         Returns
         -------
@@ -655,7 +664,11 @@ class PairwiseLeastSquares(PairwiseMoments):
 
     def _merge(self, others: list[Any], since: Any) -> None:
         if self.rows is not None: fail("rows", self.rows, "None", "learners that keep the pairs of some features do not keep the same")
-        add_states(self._state, [copy.deepcopy(self)._state, *(lr._state for lr in others)], since and since._state, 1 - 1 / self.memories)
+        if since and since.num[0]["rounds"] and not since.num[0]["settled"]:
+            fail("rounds of since", int(since.num[0]["rounds"]), f"0, or at least {int(since.num[0]['next'])}",
+                 "until then its first labels may be forgotten, and nobody could take away what is forgotten")
+        states = [copy.deepcopy(lr)._state for lr in (self, *others)]
+        add_states(self._state, states, since and since._state, 1 - 1 / self.memories, self.centre)
         self.num[0]["lead"] = np.argmax(self._of_ridges.sum(axis=1))
         if self.num[0]["rounds"] >= START * 2: self._choose()
 

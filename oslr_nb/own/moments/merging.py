@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .sums import FIRST, Moments
+from .sums import BLOCK, FIRST, Moments, settle, settle_feature
 
 # %% auto #0
 __all__ = []
@@ -29,44 +29,76 @@ def moved(state: Moments, to: Moments) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return pairs / weight[:, None], single / weight[:, None], labels / weight[:, None]
 
 
-def add_states(out: Moments, states: list[Moments], since: Moments | None, keep: np.ndarray) -> None:
-    "Put into `out` what several states know, of which each may know what `since` knows. keep (tables,): what a round loses with the next."
+def add_states(out: Moments, states: list[Moments], since: Moments | None, keep: np.ndarray, centre: bool) -> None:
+    """Put into `out` what several states know, of which each may know what `since` knows; the states are settled on the way.
+
+    keep (tables,): what a round loses with the next."""
     for other in states:  # references where it has none
         new = (out.single["n"] == 0) & (other.single["n"] > 0)
         out.single["ref"][new] = other.single["ref"][new]
         new = (out.label["count"] == 0) & (other.label["count"] > 0)
         out.label["ref"][new] = other.label["ref"][new]
+    old = [] if since is None else [since] * (len(states) - 1)
+    merge_first_values(out, states, old, centre)
     parts = [moved(state, out) for state in states]
     if since is not None:
         ages = sorted(float(state.num[0]["rounds"] - since.num[0]["rounds"]) for state in states)
         gone = -np.sum([keep**age for age in ages[:-1]], axis=0).reshape(-1, 1)  # the copies of all but the oldest
-        parts.append(tuple(gone * sums for sums in moved(since, out)))
+        pairs, single, labels = moved(since, out)
+        young = (since.feature["first"] < FIRST) & (out.feature["first"] >= FIRST)  # somewhere they may have been forgotten: they stay
+        a, b = np.tril_indices(len(young), -1)
+        single[young], pairs[young[a] | young[b]] = 0.0, 0.0
+        parts.append((gone * pairs, gone * single, gone * labels))
     pairs, single, labels = (np.sum(sums, axis=0) for sums in zip(*parts, strict=True))
     out.pairs[:] = pairs
     for k, name in enumerate(("n", "sum", "square", "label", "cross")): out.single[name] = single[..., k]
     for k, name in enumerate(("count", "sum", "square")): out.label[name] = labels[:, k]
     out.label["weight"] = 1.0
-    merge_rest(out, states, since)
+    merge_rest(out, states, old)
+    first = np.array([state.feature["first"] for state in states])
+    for i in np.flatnonzero((first < FIRST).all(axis=0) & (out.feature["first"] >= FIRST)): settle_feature(out, i, centre)
 
 
-def merge_rest(out: Moments, states: list[Moments], since: Moments | None) -> None:
+def merge_first_values(out: Moments, states: list[Moments], old: list[Moments], centre: bool) -> None:
+    "Ranges and first values; where a place has judged its first values, all others do it now, otherwise the first values are added."
+    if any(state.num[0]["settled"] for state in states):
+        for state in states:
+            if not state.num[0]["settled"] and state.num[0]["rounds"] > 0: settle(state, centre)
+    first = np.array([state.feature["first"] for state in states])
+    done, f = (first >= FIRST).any(axis=0), out.feature
+    for state, known in zip(states, first, strict=True):
+        for i in np.flatnonzero(done & (known > 0) & (known < FIRST)): settle_feature(state, i, centre)
+    for state in states: f["origin"] = np.where((f["first"] == 0) & (state.feature["first"] > 0), state.feature["origin"], f["origin"])
+    for name, outer, end in (("low", np.minimum, np.inf), ("high", np.maximum, -np.inf)):
+        ends = outer.reduce([np.where(state.feature["first"] > 0, state.feature[name], end) for state in states])
+        f[name] = np.where(np.isfinite(ends), ends, 0.0)
+    added = sum((first_sums(s.feature, f, s.feature["first"]) for s in states), start=np.zeros((3, len(f))))
+    added -= sum((first_sums(s.feature, f, s.feature["first"]) for s in old), start=np.zeros((3, len(f))))
+    for name, total in zip(("first", "first_sum", "first_square"), added, strict=True): f[name] = np.where(done, 0.0, total)
+    f["first"][done] = FIRST
+
+
+def first_sums(of: np.ndarray, to: np.ndarray, n: np.ndarray) -> np.ndarray:
+    "Number, sum and sum of squares of first values about the origin of `to`."
+    s = np.where(n > 0, to["origin"] - of["origin"], 0.0)
+    return np.stack([n, of["first_sum"] - s * n, of["first_square"] + s * (s * n - 2 * of["first_sum"])])
+
+
+def merge_rest(out: Moments, states: list[Moments], old: list[Moments]) -> None:
     "Ranges, counts, shares: what is no sum of products, or not in a table."
-    old = [] if since is None else [since] * (len(states) - 1)
     total = lambda of: np.sum([of(state) for state in states], axis=0) - (np.sum([of(state) for state in old], axis=0) if old else 0.0)
     num, known = out.num[0], [state.num[0] for state in states if state.label["count"][0] > 0]
+    if known:
+        if not any(n["settled"] for n in known):  # what the labels taught is judged later
+            num["origin"] = known[0]["origin"]
+            num["first_sum"], num["first_square"] = np.sum([first_sums(n, num, n["rounds"])[1:] for n in known], axis=0)
+        num["low"], num["high"] = min(n["low"] for n in known), max(n["high"] for n in known)
+        num["reach"], num["late"] = max(n["late"] if n["late"] > 0 else n["reach"] for n in known), 0.0  # as at the end of a block
+        num["settled"] = max(n["settled"] for n in known)
     for name in ("rounds", "given", "whole", "debt"): num[name] = max(float(total(lambda state, name=name: state.num[0][name])), 0.0)
-    for name, largest in (("low", min), ("high", max), ("reach", max), ("late", max)):
-        if known: num[name] = largest(float(n[name]) for n in known)
-    if num["late"] > 0: num["reach"], num["late"] = num["late"], 0.0  # as at the end of a block
-    num["end"], num["settled"] = 2 * num["rounds"], 1.0
-    for other in (state.feature for state in states[1:]):
-        new, both = (out.feature["first"] == 0) & (other["first"] > 0), (out.feature["first"] > 0) & (other["first"] > 0)
-        out.feature["low"][both] = np.minimum(out.feature["low"], other["low"])[both]
-        out.feature["high"][both] = np.maximum(out.feature["high"], other["high"])[both]
-        out.feature["first"][both] = FIRST
-        out.feature[new] = other[new]
-    out.shares[:] = np.mean([state.shares for state in states], axis=0)
-    out.arms[:] = np.sum([state.arms for state in states], axis=0)
+    num["end"] = BLOCK * num["rounds"]
+    for mine, of in ((out.shares, lambda state: state.shares), (out.arms, lambda state: state.arms)):
+        mine[:] = np.mean([of(state) for state in states], axis=0)
     judged, widths = (np.array([state.intervals[name] for state in states]) for name in ("judged", "width"))
-    out.intervals["width"] = (judged * widths).sum(axis=0) / np.maximum(judged.sum(axis=0), 1)
+    out.intervals["width"] = np.minimum((judged * widths).sum(axis=0) / np.maximum(judged.sum(axis=0), 1), 2 * num["reach"])
     for name in ("judged", "missed", "total"): out.intervals[name] = np.maximum(total(lambda state, name=name: state.intervals[name]), 0.0)

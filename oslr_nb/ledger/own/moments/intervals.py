@@ -18,20 +18,32 @@ from ...claims import Case, Evidence, claim
 from ....own.moments.sums import INTERVALS, LEVELS
 
 # %% ../../../../nbs/own/moments/06_intervals.ipynb #795e5143
+def pieces_of(way: str, J: int, alpha: float) -> list[tuple[float, float, float, int]]:
+    "Of each piece: the reach, that after its last label, distances of labels from predictions, and how many there are."
+    down, up = 2 / (0.05 * alpha), 2 / (0.05 * (1 - alpha))
+    if way == "closing":
+        first = [(1.0, 1e-3, 0.0, math.floor(down / 2 * (1 - 2e-3)))]
+        return first + [(1e-3**j, 1e-3 ** (j + 1), 0.0, math.floor(down * (1 - 1e-3))) for j in range(1, J)]
+    if way == "opening": return [(0.0, 0.0, 0.0, 1) if j % 2 else (1.0, 0.0, 1.999, math.ceil(up)) for j in range(J)]
+    if way == "closed": return [(1.0, 1.0, 0.0, math.ceil(3 * down))]
+    return [(1.0, 0.5, 1.999, math.ceil(up)) for _ in range(J)]
+
+
 @claim("own", "Coverage of the intervals", id="Y19", tier="search", proof="thm-coverage",
-       cases=[(e, up, pieces) for e in (0, 2, 4) for up in (True, False) for pieces in (1, 6)],
+       cases=[(e, way, J) for e in (0, 2, 4) for way in ("closing", "opening", "growing again", "closed")
+              for J in ((1,) if way == "closed" else (1, 7))],
        tex=r"\alpha(T-Z)-(2/\eta+1)J\le M\le\alpha T+(2/\eta+1)J",
-       controls={"half of the bound": {"share": 0.5}, "a step twice as large": {"step": 0.1}, "closed intervals counted": {"closed": 0}})
-def coverage(case: Case, share: float = 1.0, step: float = 0.05, closed: int = 1) -> Evidence:
-    "Misses beyond their share, or lacking, and the bound; case: level, whether labels lie outside or at the prediction, pieces."
-    e, up, J = case.value
-    alpha, intervals, Z, T = 1 - LEVELS[e], np.zeros(len(LEVELS), INTERVALS), 0, 0
-    units = 1e3 ** np.arange(J) if up else 1e3 ** -np.arange(J + 1.0)
-    track(units[0], units[0], units[0], intervals)
-    intervals["width"] *= 0 if up else 2
-    for j, t in np.ndindex(J, math.ceil(100 if up else 60 / alpha)):
-        T, Z = T + 1, Z + (not up and intervals["width"][e] <= 0.05 * alpha * units[j])
-        last = not up and t + 1 >= 60 / alpha
-        track(1.999 * units[j] * up, units[j], units[j + last], intervals)
+       controls={"half of the bound": {"share": 0.5}, "a step twice as large": {"step": 0.1},
+                 "pieces by the reach alone": {"shrunk": False}, "closed intervals counted": {"closed": 0}})
+def coverage(case: Case, share: float = 1.0, step: float = 0.05, shrunk: bool = True, closed: int = 1) -> Evidence:
+    "Misses beyond their share, or lacking, and the bound; case: level, how labels lie, pieces."
+    e, way, J = case.value
+    alpha, intervals, Z, T, last, count = 1 - LEVELS[e], np.zeros(len(LEVELS), INTERVALS), 0, 0, (0.0, 0.0), 0
+    track(1.0, 1.0, 1.0, intervals)
+    for unit, after, rest, n in pieces_of(way, J, alpha):
+        count, last = count + (unit != last[0] or (shrunk and last[1] < last[0])), (unit, after)
+        for t in range(n):
+            Z, T = Z + (rest <= intervals["width"][e] <= 0.05 * alpha * unit), T + 1
+            track(min(rest, unit) if t == 0 else rest, unit, after if t == n - 1 else unit, intervals)
     M = float(intervals["missed"][e])
-    return Evidence(M - alpha * T if up else alpha * (T - closed * Z) - M, "<=", share * (2 / step + 1) * J)
+    return Evidence(max(M - alpha * T, alpha * (T - closed * Z) - M), "<=", share * (2 / step + 1) * count)

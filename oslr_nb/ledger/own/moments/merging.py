@@ -20,10 +20,11 @@ from ....own.moments.learner import PairwiseLeastSquares
        tex=r"\text{sums of the merged learner}=\text{sums of one learner on all rounds}",
        controls={"references left where they are": {"still": True}, "what they began with counted again": {"again": True}})
 def merged_is_one(case: Case, still: bool = False, again: bool = False) -> Evidence:
-    "Largest distance of correlations; features far from 0, places that began as copies of one learner; case: places, features."
+    "Largest distance of correlations; of each row half is known, places began as copies of one learner; case: places, features."
     K, d = case.value
     X = case.rng.standard_normal((60 * K + 60, d)) @ case.rng.standard_normal((d, d)) + 5 * case.rng.standard_normal(d)
     y, whole = X @ case.rng.standard_normal(d) + 100, PairwiseLeastSquares(d, d, memories=[None], seed=0)
+    X[case.rng.random(X.shape) < 0.5] = np.nan
     since = PairwiseLeastSquares(d, d, memories=[None], seed=0)
     whole.learn_whole(X, y)
     since.learn_whole(X[:60], y[:60])
