@@ -45,7 +45,7 @@ def test_claim(id):
 
 def test_the_stored_ledger():
     "It is complete; 60 % of the rows would fail were their bound half as large; chances of a false red sum to a thousandth at most."
-    assert list(STORED) == IDS and len(IDS) >= 485, "a row that goes is named in CHANGELOG.md"
+    assert list(STORED) == IDS and len(IDS) >= 483, "a row that goes is named in CHANGELOG.md"
     found = [r.resolution for r in STORED.values() if r.resolution is not None]
     assert len(found) > 50 and sum(r >= 0.5 for r in found) >= 0.6 * len(found)
     assert sum(r.red for r in STORED.values()) <= 1e-3 and all((r.level is not None) == (r.red >= RED / 10) for r in STORED.values())
@@ -63,8 +63,8 @@ def test_a_claim_leads_to_its_statement_and_an_erratum_to_its_place(id):
 def test_a_witness_says_what_its_check_finds():
     "The number in its words, where the check has no randomness; otherwise the value for the example that the words give."
     told = {"E-D11": (r"\frac14", 1 / 4), "E-F2": (r"\frac1{10}", 1 / 10), "E-H1": ("30.5", 30.5), "E-H2": (r"\frac14", 1 / 4),
-            "E-A9": ("four", 4), "E-A8": (r"1.9\cdot10^8", 1.9e8), "E-C1": ("1.61", 1.61), "E-C9": ("18{,}776", 18776),
-            "E-C8": ("42{,}900", 42900), "E-C12": ("196{,}000", 196000), "E-C13": (r"2.5\cdot10^9", 2.5e9), "E-C6": ("4730.0", 4730),
+            "E-A9": ("four", 4), "E-A8": (r"1.9\cdot10^8", 1.9e8), "E-C3": ("293", 294), "E-C9": ("18{,}776", 18776),
+            "E-C8": ("42{,}900", 42900), "E-D6": (r"2\cdot10^{-4}", 2e-4), "E-C6": ("4730.0", 4730),
             "K9": ("0.0075", 0.0075), "K16": ("500{,}000", 500000), "E-K4": ("70", 70)}
     for id, (words, value) in told.items():
         assert words in CLAIMS[id].erratum.witness and STORED[id].lhs == pytest.approx(value, rel=0.02), id

@@ -81,7 +81,7 @@ KINDS = {"false": "False, as we read it", "hypothesis missing": "A missing hypot
 PAPERS = {  # what each paper gave, and what of it stands
     "cesabianchi2010": (
         "The field grew from its question: how many more examples make up for attributes that are not seen?",
-        "Theorems 1 to 4 stand: we have proved each with constants, Theorem 1 for $B\\ge1$, as in footnote 3, and with the mended sign."),
+        "Theorems 1 to 4 stand: we have proved each with constants, Theorem 1 for $B\\ge1$ and with the mended sign."),
     "cesabianchi2011": (
         "It gave the conference paper its proofs, and AER a bound that holds with high probability.",
         "That bound, Theorem 12, stands; Theorem 6 stands with the mended weights."),
@@ -106,7 +106,8 @@ PAPERS = {  # what each paper gave, and what of it stands
     "ito2018": (
         "It let the learner choose what to measure: with linear measurements regret of order $\\sqrt{dT/k}$ is possible against all "
         "weights of bounded norm.",
-        "Theorem 1, Corollary 2 and Lemmas 5 and 6 stand as printed, and Theorems 3, 4 and 8 stand with the hypotheses named below."),
+        "Lemmas 5 and 6 and (15) stand as printed, so do Theorem 1 and Corollary 2 where the losses of the online learner are in "
+        "$[0,1]$, and Theorems 3, 4 and 8 stand with the hypotheses named below."),
 }
 
 
@@ -120,6 +121,19 @@ def in_words(text: str) -> str:
     text = re.sub(r"\[([^\]]+)\]\(#claim-[^)]+\)", r"\1", text)
     text = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"our \1", text)
     return re.sub(r"\((?:CSS'?|Foster|Ito|Kale|KS) (\d+)\)", r"(\1)", text)
+
+
+def concedes(r: Record) -> bool:
+    "Whether nothing depends on an erratum, or its defence grants what the printed words say; never if a statement is false."
+    e = r.erratum
+    granted = "true as printed|right as it stands|stands? as printed|may well be true|is not printed|nothing but the constant"
+    slight = e["kind"] == "unclear" or e["matters"].lower().startswith("nothing")
+    return e["kind"] != "false" and (slight or bool(re.search(granted, e["defence"])))
+
+
+def in_order(key: str) -> list[Record]:
+    "The errata of a text as its letter tells them: those whose own defence concedes come last, the others by kind."
+    return sorted((r for r in errata() if source(r) == key), key=lambda r: (concedes(r), ERRATA.index(r.erratum["kind"])))
 
 
 def item(number: int, r: Record) -> str:
@@ -142,7 +156,7 @@ def letter(key: str) -> str:
     "A letter to the authors of a paper about its errata, as Markdown without links. key: its key in the bibliography."
     check_choice("key", key, tuple(dict.fromkeys(map(source, errata()))), "these papers have errata")
     paper, (gave, stands), about = fields(key), PAPERS[key], metadata("oslr_nb")
-    rows = sorted((r for r in errata() if source(r) == key), key=lambda r: ERRATA.index(r.erratum["kind"]))
+    rows = in_order(key)
     pages = {page: [r.id for r in rows if r.page == page] for page in dict.fromkeys(r.page for r in rows)}
     checks = "; ".join(f"{listed(ids)} on {page.removesuffix('.ipynb')}" for page, ids in pages.items())
     home = next((url.split(", ")[1] for url in about.get_all("Project-URL", []) if url.startswith("Source, ")), "")

@@ -358,6 +358,39 @@ def printed_sign(case: Case, sign: float = 1.0) -> Evidence:
     w, best = minimise_faces(M, -sign * 2 * c, 1.0), minimise_faces(M, 2 * c, 1.0)
     return Evidence(law_risk(w, X, y), "==", law_risk(best, X, y), tol=1e-9)
 
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04bc8a2e
+@claim("cesabianchi2010", "Theorem 1, small balls", id="E-D6", tier="exact", proof="eq-base-theorem",
+       cases=[(1.0, 0.1), (100.0, 1e-3), (1.0, 1e-4)],
+       tex=r"L(\hat w)\le\min_{\Vert w\Vert_1\le B}L(w)+c\,\tfrac{(dB)^2}k\sqrt{\tfrac{\ln(d/\delta)}m}\text{ with chance }1-\delta"
+           r"\text{, for every }B,\ c\text{ a constant}",
+       erratum=Erratum(
+           "hypothesis missing", "Theorem 1, section 2.1",
+           r"$L_{\mathcal D}(\hat{\mathbf w})\le\min_{\mathbf w:\Vert\mathbf w\Vert_1\le B}L_{\mathcal D}(\mathbf w)"
+           r"+O\left(\frac{(dB)^2}k\sqrt{\frac{\ln(d/\delta)}m}\right)$, with $y\in[-1,+1]$ and any $B$",
+           "Footnote 3 says of the comparison of bounds that $B_1$ and $B_2$ are assumed to be at least 1, and the journal version has "
+           r"$\lvert y\rvert\le B$, which repairs it. For $B\ge1$ the theorem is right.",
+           r"balls much smaller than the labels: there the part of the loss that is linear in $w$ decides, and its error is of order "
+           r"$dB\sqrt{\ln(d/\delta)/m}$.",
+           witness=r"$d=k=2$, $m=1$, $x=(1,1)$, $y=\pm1$ with mean $\frac12$, $B\le\frac12$: with $s=w_1+w_2$ the risk is $s^2-s+1$, "
+                   r"least at $s=B$. With chance $\frac14$ the example has $y=-1$; then (with the mended sign) the output has $s=-B$, and "
+                   r"the excess is $(B^2+B)-(B^2-B)=2B$. At $\delta=\frac15$ the bound is $2cB^2\sqrt{\ln10}=3.03\,cB^2$: for $c=1$, "
+                   r"$B=10^{-4}$ it is $3\cdot10^{-8}$ against $2\cdot10^{-4}$."),
+       mended=(r"\text{with }2(B^2\Delta_A+B\Delta_v)\text{ of [Theorem CA 1](#thm-base) for every }B;\ "
+               r"\text{in the printed order for }B\ge\tfrac kd\text{, hence for }B\ge1", {"linear": True}),
+       controls={"the mended bound without its linear term": {"linear": False, "squared": True}})
+def small_balls(case: Case, linear: bool = False, squared: bool = False) -> Evidence:
+    "Excess that has a chance above delta = 1/5, all pairs enumerated, and the printed bound, or that of Theorem CA 1; case (c, B)."
+    from oslr_nb.papers.cesabianchi2010.solvers import minimise_faces
+
+    (c, B), x, found = case.value, np.ones(2), []
+    for pair in itertools.product(range(2), repeat=2):
+        A, v = pair_estimate(x, [pair])
+        s = float(minimise_faces(A, -2 * v, B).sum())  # the example has y = -1: chance 1/4
+        found.append(s * s - s - (B * B - B))
+    A, v = deviations(2, 2, 1, 0.2, inequality="hoeffding")
+    bound = 2 * (B * B * A + B * v * linear) if linear or squared else c * (2 * B) ** 2 / 2 * math.sqrt(math.log(10))
+    return Evidence(min(found), "<=", bound)
+
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
 def halves_estimate(x: np.ndarray, I: Iterable[int], J: Iterable[int], corrected: bool = False, diagonal: bool = True) -> np.ndarray:
     "A (d, d) of the journal version from the halves I, J of k attributes, k even, or corrected."

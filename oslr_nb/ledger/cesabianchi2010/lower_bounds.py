@@ -21,7 +21,7 @@ from ...core.base.checks import check_int, fail
 from ...core.base.compiled import generator_words, uniform
 from ...core.base.kernels import kernel
 from ..problems import rational
-from ..claims import Case, Erratum, Evidence, claim, mean_limit
+from ..claims import Case, Evidence, claim, mean_limit
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #da47d988
 def hidden_law(d: int, j: int, p: Any, copy: bool = False) -> list[tuple[tuple[int, ...], int, Fraction]]:
@@ -315,36 +315,3 @@ def lower_as_code(case: Case) -> Evidence:
     "The number of the module and the other one; case which."
     code, page = lower_in_code(case.value)
     return Evidence(code, "==", page, tol=1e-8)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #9db521a1
-@claim("cesabianchi2010", "Theorem 3, order of the quantifiers", id="E-D10", tier="bayes", proof="rem-lb-order",
-       cases=[(3, 1, 1 / 16), (3, 2, 0.1), (4, 1, 0.2)],
-       tex=r"\text{on one law }\mathcal D_j\text{ every learner has excess }\ge\varepsilon\text{ with }"
-           r"m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)",
-       erratum=Erratum(
-           "unclear", "Theorem 3, section 2.3",
-           r"there exists a distribution over examples and a weight vector $\mathbf w^*$ [...] such that any attribute efficient "
-           r"regression algorithm accessing at most $k$ attributes per training example must see (in expectation) at least "
-           r"$\Omega\left(\frac d{k\epsilon}\right)$ examples in order to learn a linear predictor",
-           "A usual short form for: to learn, on all laws of a class. The journal version's proof has the other order, \"for any bandit "
-           "strategy there exists some arm $j$\" (A.5, p. 2876), though its Theorem 1 is worded like this one.",
-           "the reading only; no proof uses one law for all learners.",
-           witness=r"The learner that answers $2\sqrt\varepsilon\,e_1$ without an example, the best predictor of "
-                   r"$\mathcal D_1$: its excess on $\mathcal D_1$ is $0$, with $m=0$."))
-def one_law_for_all(case: Case) -> Evidence:
-    "Least mean excess on D_1, in units of eps, over the learners that always answer 2 p e_j, without an example; case (d, k, eps)."
-    d, _, eps = case.value
-    p, law = math.sqrt(eps), hidden_law(d, 0, math.sqrt(eps))
-    risks = [sum(c * (2 * p * x[j] - y) ** 2 for x, y, c in law) - (1 - 4 * eps) for j in range(d)]
-    return Evidence(min(risks) / eps, ">=", 1.0)
-
-
-@one_law_for_all.corrected(
-    r"j\text{ drawn uniformly: with }m<\tfrac d{k\kappa}\mathrm{kl}(\tfrac1d,\tfrac34)"
-    r"\text{ every learner has mean excess}\ge\varepsilon,\ \kappa=-\tfrac12\ln(1-4\varepsilon)",
-    controls={"four times the examples": {"factor": 4.0}})
-def some_law_for_each(case: Case, factor: float = 1.0) -> Evidence:
-    "Mean excess of the best learner, in units of eps, with the largest whole number of examples below the bound (times factor)."
-    d, k, eps = case.value
-    m = math.ceil(factor * bound_examples(d, k, eps)) - 1
-    return Evidence(4 * (1 - best_learner(look_tree(d, k, m), k * m, eps, "weights")), ">=", 1.0)

@@ -286,7 +286,8 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
            "false", "Theorem 3.4 (page 4), Theorem 4.5 (page 6) and the paragraphs after them; "
            "Lemmas C.5, C.6 and C.8 (supplement, pages 3 and 4) and the proof of Lemma C.5 (page 5)",
            r"with probability 1 over the first phase we have $\mathbb E_{D,A_2}[L_D(\bar w)]-L_D(w^*)\le\frac{4B^2}{\sqrt{m_2}}"
-           r"\sqrt{\frac{6d}k}$ (Theorem 3.4), $\le61B^2\sqrt{\frac{d\log2d}{km_2}}$ (Theorem 4.5)",
+           r"\sqrt{\frac{6d}k}$ (Theorem 3.4) [...] If $m_2\ge\log2d$ [...] with probability 1 over the first phase we have "
+           r"$\mathbb E_{D,A_2}[L_D(\bar w)]-L_D(w^*)\le61B^2\sqrt{\frac{d\log2d}{km_2}}$ (Theorem 4.5)",
            r"For $\epsilon\ge1$ it is true (with any $A_i\in[0,1]$ for $0/0$), as the proof of Lemma C.5 notes of its Equation (5). The "
            r"proof of Theorem 4.5 (C.14, Lemma C.19) says 'with probability 1 if $\epsilon=1$ and with probability $\ge1-\delta$, if "
            r"$\epsilon\le1$', and so claims less than the theorem. For smaller $\epsilon$ the event of the counterexample has a chance "

@@ -351,16 +351,20 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound_first_order(d, k, 0.0 if perfect else loss, D, X))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #46ee5a27
-@claim("ito2018", "Theorem 4, its hypothesis", id="E-C8", tier="certificate", proof="proof-of-theorem-4",
+@claim("ito2018", "Theorems 4 and 8, their hypothesis", id="E-C8", tier="certificate", proof="proof-of-theorem-4",
        cases=[(40_000, 0.25), (10**6, 0.5)],
        tex=r"\Vert w^*\Vert^2\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}",
        erratum=Erratum(
-           kind="misprint", place="Theorem 4, first sentence (and Theorem 8, which has the same condition on u*)",
+           kind="misprint", place="section 4.2, Theorem 4, first sentence; section 5.2, Theorem 8, which has the same condition on $u^*$",
            printed=r"Assume that $w^*:=\arg\min_{w\in\mathbb R^d}\sum_{t=1}^T\Vert w^\top x_t-y_t\Vert^2$ satisfies "
                    r"$\Vert w^*\Vert^2\le D$.",
-           defence=r"The 2 may be meant as the index of the Euclidean norm. Lemma 6 and the definition of $w_t$ have $\Vert w\Vert\le D$, "
-                   r"and for $D\ge1$ the printed hypothesis is the stronger one, so that the theorem is right as it stands.",
-           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$.",
+           defence=r"The 2 may be meant as the index of the Euclidean norm, though the norm has none elsewhere, and in Theorem 8 the "
+                   r"2 stands beside the star. Lemma 6, which both proofs apply, has $\Vert w\Vert\le D$, and for $D\ge1$ the printed "
+                   r"hypothesis is the "
+                   r"stronger one: then both theorems are true as printed.",
+           matters=r"The radius for comparators shorter than 1: the ball has to be of radius $\Vert w^*\Vert$, not $\Vert w^*\Vert^2$, "
+                   r"in both "
+                   r"theorems.",
            witness=r"$d=k=2$, $D=\frac12$, $x_t=e_1$, $y_t=\sqrt D$: $w^*=\sqrt D\,e_1$ has $\Vert w^*\Vert^2=D$, but "
                    r"predictions stay below $D\Vert x\Vert=\frac12$ and lose $(\sqrt{0.5}-0.5)^2=0.0429$ a round. At "
                    r"$T=10^6$ that is $42{,}900$; the bound is $1.5^2\cdot4\cdot1000=9{,}000$."),

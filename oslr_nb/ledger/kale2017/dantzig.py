@@ -65,7 +65,7 @@ def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
            "the programme (Kale 3) and [Theorem 2](#claim-K9): the regret is linear on correlated features.",
            witness=r"$d=3$, $k_0=2$, $x=(1,1,1)$: both of two features are seen with chance $\frac13$ and then get "
                    r"$\hat x_i\hat x_j=(\frac32)^2=\frac94$, so the mean is $\frac34$, not $1$."),
-       mended=(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor, unbiased}",
+       mended=(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor }(k_0\ge2)\text{, unbiased}",
                {"estimator": "unbiased"}),
        controls={"the printed estimator in place of the unbiased one": {}})
 def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
@@ -376,7 +376,7 @@ def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:
 @claim("kale2017", "Theorem 2, order in T with the radius of (Kale 3)", id="K9l", tier="exact", proof="prp-log",
        cases=[(0.1, 0.1), (1.0, 0.5)], tex=r"\mathrm{Regret}_T=O(\log T)",
        erratum=Erratum(
-           "misprint", "section 2.1, (Kale 3); section 2.2, Theorem 2; section 2.3, Lemma 3",
+           "unclear", "section 2.1, (Kale 3); section 2.2, Theorem 2; section 2.3, Lemma 3",
            r"$C\sqrt{\frac{d\log(td/\delta)}{tk_0}}(\sigma+\frac d{k_0})$ in the programme, $\log(d/\delta)\ldots\log(T)$ in the theorem",
            r"Section 1.1 says $\tilde O(\log T)$, where footnote 1 hides logarithms, and footnote 2 calls Theorem 2 a simplification; "
            r"for $T\le d/\delta$ the two logarithms are of the same order. With $\log(dT/\delta)$ the theorem is right.",

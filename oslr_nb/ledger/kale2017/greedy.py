@@ -181,7 +181,7 @@ def growing_feature(B: int, ridge: float = 0.0) -> float:
        cases=[("ridge", 10**4), ("ridge", 10**6), ("no ridge", 10**4), ("no ridge", 10**6)],
        tex=r"\sum_{t\in\mathcal T_b}(y_t-\langle x_t,w_t\rangle)^2-Bg_b(V_b^{(k_1)})\le O(k_1\log B)",
        erratum=Erratum(
-           kind="false", place="section 3.2, Lemma 13; used in (7) to (9) for Theorem 9",
+           kind="hypothesis missing", place="section 3.2, Lemma 13; used in (7) to (9) for Theorem 9",
            printed=r"Within every batch $b$, the VAW algorithm generates weight vectors $w_t$ for $t\in\mathcal T_b$ such that "
                    r"$\sum_{t\in\mathcal T_b}(y_t-\langle x_t,w_t\rangle)^2-Bg_b(V_b^{(k_1)})\le O(k_1\log(B))$.",
            defence=r"It is called an immediate consequence of Theorem 11.8 of Cesa-Bianchi and Lugosi, whose bound has the term "
