@@ -4,7 +4,7 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-fast shake docs docs-quarto lab bench mutants store export lock dist test-dist test-pythons test-floors clean
+.PHONY: help reproduce test test-fast shake docs docs-quarto lab bench mutants store export lock dist image test-dist test-pythons test-floors clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
@@ -21,6 +21,7 @@ help:
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"
 	@echo "make lock       resolve the requirements anew: the newest into requirements.lock, the lowest into floors.lock"
 	@echo "make dist       the source archive and the wheel, into dist/"
+	@echo "make image      build the image of the service with Docker, and ask it a question"
 	@echo "make test-dist  install the wheel into clean environments and use it (five minutes; PYTHON=... chooses the interpreter)"
 	@echo "make test-pythons  the same with each Python from 3.10 to 3.13 that is found"
 	@echo "make test-floors   the tests of the package with the lowest versions of all requirements"
@@ -93,6 +94,12 @@ dist: .venv/ready
 	@rm -rf dist
 	@python -m build --outdir dist > /dev/null
 	@ls -l dist
+
+image:
+	@docker build --tag oslr .
+	@docker run --detach --rm --name oslr-asked --publish 127.0.0.1:8000:8000 oslr --features 5 --budget 2
+	@curl --fail --silent --show-error --retry 60 --retry-delay 1 --retry-all-errors --json '{"op": "query", "id": "a"}' http://127.0.0.1:8000/; \
+	  code=$$?; docker stop oslr-asked > /dev/null; exit $$code
 
 test-dist: .venv/ready
 	@PYTHON="$(PYTHON)" $(BIN)/python -m pytest -s tests/dist.py

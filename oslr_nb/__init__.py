@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from oslr_nb.own import moments as moments, parameter_free as parameter_free
     from oslr_nb.practice import adapters as adapters, blocks as blocks, budgets as budgets, columns as columns, data as data
     from oslr_nb.practice import models as models, reading as reading, report as report, scaling as scaling, service as service
-    from oslr_nb.practice import tables as tables, warm as warm
+    from oslr_nb.practice import tables as tables, warm as warm, web as web
     from oslr_nb.ledger import claims as claims, problems as problems
     from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
     from oslr_nb.results import experiments as experiments, rivals as rivals

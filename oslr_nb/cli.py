@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -316,12 +317,18 @@ def serve(
     history: Annotated[Path | None, Option(
         help="Table of rows that are known already, learnt when the service begins. It names the features.")] = None,
     target: Annotated[str | None, Option(help="Column of the labels of the history.")] = None,
+    http: Annotated[str | None, Option(metavar="[HOST:]PORT", help="Listen for HTTP; without HOST, to this machine alone.")] = None,
 ) -> None:
-    "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output."
-    from oslr_nb.practice.service import serve as run
-
+    "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output, or over HTTP."
+    more: dict[str, Any] = {"costs": costs, "history": history, "target": target}
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
-        code = run(features, budget, learner, state, every, seed, costs=costs, history=history, target=target)
+        if http is not None:
+            from oslr_nb.practice.web import Web, listen
+
+            more["loop"] = partial(Web, listen(http))
+        from oslr_nb.practice.service import serve as run
+
+        code = run(features, budget, learner, state, every, seed, **more)
     raise typer.Exit(code)
 
 # %% ../nbs/cli.ipynb #3cf95c11

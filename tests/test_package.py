@@ -47,8 +47,10 @@ for found in pkgutil.walk_packages(oslr.__path__, "oslr_nb."):
 USES = {  # of each optional library
     "pyarrow": "oslr.tables", "cvxpy": "oslr.geometry.compatibility(np.eye(3), [0])", "sympy": "oslr.claims.run_claim('C3', 'ito2018')",
     "matplotlib": "oslr.digits.plot_digits([], [])", "sklearn": "oslr.OSLRRegressor", "orjson": "oslr.service",
+    "tornado": "oslr.web",
 }
-COMMANDS = {"serve --features 4 --budget 2": "orjson", "run a.csv --target y --budget 2": "pyarrow", "verify C3": "sympy"}
+COMMANDS = {"serve --features 4 --budget 2": "orjson", "serve --features 4 --budget 2 --http 0": "tornado", "verify C3": "sympy",
+            "run a.csv --target y --budget 2": "pyarrow"}
 
 
 def sentence(library): return f'{library} is not installed: pip install "oslr_nb[{EXTRAS[library]}]" brings it.'
@@ -57,7 +59,7 @@ def sentence(library): return f'{library} is not installed: pip install "oslr_nb
 def test_learners_need_no_extra_and_each_brings_its_libraries(tmp_path):
     assert python(ALONE + EVERY_LEARNER.format(path=str(tmp_path / "a.npz"))).stdout == "8\n"
     assert python(ALONE + EVERY_MODULE).stdout.split() == [
-        f"oslr_nb.practice.{name}" for name in ("adapters", "columns", "models", "reading", "report", "service", "tables")]
+        f"oslr_nb.practice.{name}" for name in ("adapters", "columns", "models", "reading", "report", "service", "tables", "web")]
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
     extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     distributions = {"sklearn": "scikit-learn", "markdown_it": "markdown-it-py"}

@@ -17,6 +17,7 @@ import sqlite3
 import sys
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -562,7 +563,7 @@ class History:
 def serve(
     features: int | None = None, budget: float | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
     seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None, history: str | Path | None = None,
-    target: str | None = None,
+    target: str | None = None, loop: Callable[..., Pipes] = Pipes,
 ) -> int:
     """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
@@ -574,7 +575,8 @@ def serve(
     the columns feature and price, and perhaps group, which gives a new learner names, prices and groups; the budget is money then. Features
     that are called column=value are in one group, unless it says another; one price is stated by all of a group. history:
     table of rows that are known already, wholly or in part, whose columns, but for `target`, that of the labels, give a learner without
-    names those of its features; learnt before anything else, unless there is a state, which knows it.
+    names those of its features; learnt before anything else, unless there is a state, which knows it. loop: what
+    brings the lines and takes the answers; `web.Web` does so over HTTP.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
@@ -589,7 +591,7 @@ def serve(
         if kept is not None:
             after.callback(kept.journal.close)
             kept.begin(service)
-        pipes = Pipes(service, kept, every, source, sink)
+        pipes = loop(service, kept, every, source, sink)
         with contextlib.suppress(ValueError):
             for number in SIGNALS: after.callback(signal.signal, number, signal.signal(number, pipes.receive_signal))
         return pipes.run()

@@ -52,7 +52,7 @@ def fail(name: str, value: Any, allowed: str, why: str = "", at: tuple[int, int]
 # %% ../../../nbs/core/base/18_checks.ipynb #8a5e1c02
 EXTRAS = {  # libraries that only some commands need, and the extra that brings each
     "pyarrow": "tables", "cvxpy": "ledger", "sympy": "ledger", "matplotlib": "plot", "markdown_it": "plot",
-    "sklearn": "adapters", "orjson": "serve",
+    "sklearn": "adapters", "orjson": "serve", "tornado": "http",
 }
 
 
