@@ -64,11 +64,12 @@ def best_features(R: np.ndarray, b: np.ndarray, menu: Menu) -> tuple[float, list
     return min(affordable(R, b, menu, divide) for divide in ((False,) if menu.counted else (False, True)))
 
 
-def residual(M: np.ndarray, budget: float, costs: np.ndarray | None) -> np.ndarray:
+def residual(M: np.ndarray, budget: float, costs: np.ndarray | None, groups: np.ndarray | None = None) -> np.ndarray:
     "Label less least squares on the best features for a budget, as weights (d + 2,) of features, label and 1, from their moments."
     R, b, spread, variance = standardised(M)
-    everything = budget >= (len(b) if costs is None else costs.sum()) * (1 - 1e-9)
-    S = np.flatnonzero(spread) if everything else np.array(best_features(R, b, Menu(budget, costs))[1], np.int64)
+    menu = Menu(budget, costs, 0, groups)
+    everything = budget >= menu.offers(len(b))[0].sum() * (1 - 1e-9)
+    S = np.flatnonzero(spread) if everything else np.array(best_features(R, b, menu)[1], np.int64)
     v = np.append(np.zeros(len(b)), (1.0, 0.0))
     ridge = R[np.ix_(S, S)] + len(S) / M[-1, -1] * np.eye(len(S))
     v[S] = -np.linalg.solve(ridge, b[S]) * math.sqrt(variance) / spread[S]
@@ -80,7 +81,7 @@ def residual(M: np.ndarray, budget: float, costs: np.ndarray | None) -> np.ndarr
 class BudgetLoss:
     "A budget, and the loss of the best features for it on rows that were held back, in units of predicting the mean."
 
-    budget: float  # features of a row, or money
+    budget: float  # features or groups of a row, or money
     loss: float
     error: float  # half of the interval of 95 per cent
     features: float  # how many were bought, a mean over the blocks
@@ -100,10 +101,13 @@ def budgets_of(d: int, budget: float, costs: np.ndarray | None = None) -> list[f
     return sorted({v for v in others if least <= v < total} | {total})
 
 
-def loss_curve(X: np.ndarray, y: np.ndarray, budgets: Sequence[float], costs: np.ndarray | None = None) -> list[BudgetLoss]:
+def loss_curve(
+    X: np.ndarray, y: np.ndarray, budgets: Sequence[float], costs: np.ndarray | None = None, groups: np.ndarray | None = None,
+) -> list[BudgetLoss]:
     """The loss of each budget on rows that were held back, a block at a time; nothing for fewer than 20 rows or a constant label.
 
-    X (n, d), y (n,): whole rows in their order. costs: prices (d,); without them a budget counts features. Source: ours.
+    X (n, d), y (n,): whole rows in their order. costs: prices (d,); without them a budget counts features. groups (d,): what is
+    bought together, numbered from 0; the prices are those of the groups then, and a budget without prices counts groups. Source: ours.
     """
     from scipy.special import stdtrit
 
@@ -116,7 +120,7 @@ def loss_curve(X: np.ndarray, y: np.ndarray, budgets: Sequence[float], costs: np
             part, kept = Z[rows], np.delete(y, rows)
             e[0] = np.mean((y[rows] - kept.mean()) ** 2)
             for j, budget in enumerate(budgets):
-                v = residual(M - part.T @ part, budget, costs)
+                v = residual(M - part.T @ part, budget, costs, groups)
                 e[j + 1] = np.mean((y[rows] - np.clip(y[rows] - part @ v, kept.min(), kept.max())) ** 2)
                 bought[j] += np.count_nonzero(v[:-2]) / blocks
     base = float(E[:, 0].mean())

@@ -16,14 +16,14 @@ import numpy as np
 
 from ..core.base.checks import check_array, check_choice, check_flag, check_int, check_magnitude, fail, need
 from ..core.game.driver import simulate
-from ..core.game.environment import PROTOCOLS, check_costs
+from ..core.game.environment import PROTOCOLS, check_offers
 from ..core.base.frames import aligned, check_features, check_labels
 from ..core.mathematics.geometry import ENUMERATION_LIMIT, Interval, compatibility, enumerated_eigenvalues, lower_end
 from ..core.mathematics.geometry import outer_eigenvalues
 from ..core.game.registry import Constants, Entry, all_learners
 from ..core.mathematics.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.base.storage import check_path
-from .budgets import BudgetLoss, budgets_of, enough, loss_curve, order_words, residual, rounds_needed
+from .budgets import NEAR, BudgetLoss, budgets_of, enough, loss_curve, order_words, residual, rounds_needed
 from .data import markdown
 from ..own.choice import auto, make_learner, priced_learners
 from ..own.moments.learner import menu_of
@@ -50,8 +50,9 @@ class Sample:
     k: int  # weights of the comparators
     names: list[str]  # of the features
     spare: list[str] = field(default_factory=list)  # columns that are left out, since the dummies before them determine them
-    money: float | None = None  # budget of a round, where features have prices
-    costs: np.ndarray | None = None  # prices (d,)
+    money: float | None = None  # budget of a round, where features have prices or groups
+    costs: np.ndarray | None = None  # prices of the features, or of the groups
+    groups: np.ndarray | None = None  # number of the group of each feature (d,)
     V: np.ndarray = field(init=False)  # second moments
     spectrum: np.ndarray = field(init=False)  # their eigenvalues
     w: np.ndarray | Any = None  # the best k-sparse weights that were found; None without labels
@@ -84,8 +85,13 @@ class Sample:
     def d(self) -> int: return self.X.shape[1]
 
     @property
+    def sold(self) -> int:
+        "Features or groups that are sold."
+        return self.d if self.groups is None else int(self.groups.max()) + 1
+
+    @property
     def buys(self) -> float:
-        "The budget, in money where features have prices."
+        "The budget, in money or groups where there are some."
         return self.budget if self.money is None else self.money
 
     @property
@@ -309,8 +315,8 @@ def trial(s: Sample, protocol: str, **options: Any) -> tuple[float, float] | Non
     rounds = min(s.n, most_rounds(s))
     if s.y is None or rounds < 2: return None
     try:
-        if options: lr = make_learner("own.PairwiseLeastSquares", s.d, s.buys, 0, costs=s.costs, options=options)
-        else: lr = auto(s.d, s.buys, protocol=protocol, k=s.k if protocol == "POSLR" else None, costs=s.costs, seed=0)
+        if options: lr = make_learner("own.PairwiseLeastSquares", s.d, s.buys, 0, costs=s.costs, groups=s.groups, options=options)
+        else: lr = auto(s.d, s.buys, protocol=protocol, k=s.k if protocol == "POSLR" else None, costs=s.costs, groups=s.groups, seed=0)
     except ValueError: return None
     losses = simulate(lr, s.X[:rounds], s.y[:rounds], seed=0).losses
     return float(losses[1:].mean()), float(losses[rounds // 2 :].mean())  # nothing is known before the first label
@@ -361,8 +367,10 @@ class Advice:
         "The report."
         first, *rest = self.decisions
         sample = f"From {self.n} {'' if self.missing else 'whole '}examples of {self.d} features."
-        shown = [(f"{o.budget:g}", o.words, *[f"{o.features:.3g}"] * ("costs" in self.call)) for o in self.curve]
-        head = ("money" if "costs" in self.call else "features", "explain (95 % interval)", *["features"] * ("costs" in self.call))
+        unit = "money" if "costs" in self.call else "groups" if "groups" in self.call else "features"
+        more = unit != "features"
+        shown = [(f"{o.budget:g}", o.words, *[f"{o.features:.3g}"] * more) for o in self.curve]
+        head = (unit, "explain (95 % interval)", *["features"] * more)
         if self.spare: sample += f" What follows from the columns before it is left out: {listed(self.spare)}."
         ids = [f"{name!r} is a whole number that is different in every row: if it only names the rows, leave it out." for name in self.ids]
         theory = "Which assumption of which paper holds: `oslr recommend --theory`, or `print(advice.theory)` in Python."
@@ -391,7 +399,8 @@ def verdict_of(entry: Entry, s: Sample, found: dict[str, Check]) -> tuple[str, s
     "The worst verdict on a learner's assumptions, and its reason."
     a, b = entry.least
     least = " + ".join([str(a)] * (a > 0) + ["k"] * b)
-    if s.costs is not None and entry.cls.key not in priced_learners(): return "fails", "it knows no prices"
+    what = "groups" if s.costs is None else "prices"
+    if s.money is not None and entry.cls.key not in priced_learners(): return "fails", f"it knows no {what}"
     if s.budget < a + b * s.k: return "fails", f"budget {s.budget} below {least}"
     if entry.unfit and (why := entry.unfit(s.d, s.budget, s.k)): return "fails", why
     verdicts = {name: found[name].verdict if name in found else "unknown" for name in entry.checks}
@@ -426,23 +435,25 @@ def determined(X: np.ndarray) -> list[int]:
     return found if X.shape[1] - len(found) > 1 else []
 
 
-def check_money(budget: Any, costs: Any, d: int, names: list[str]) -> tuple[int, float | None, np.ndarray | None]:
-    "Features bought a round, money and prices; a budget that is not given is all."
-    if budget is None: budget = d if costs is None else float(check_costs(costs, d, tuple(names)).sum())
-    if costs is None: return check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend"), None, None
-    costs = check_costs(costs, d, tuple(names))
-    budget = menu_of(d, budget, costs, None)[0].budget
-    return min(d, max(2, int(budget / max(costs.mean(), 1e-300)))), budget, costs
+def check_money(budget: Any, costs: Any, groups: Any, d: int, names: list[str]) -> tuple[int, float | None, Any, Any]:
+    "Features bought a round, money or number of groups, prices, and groups; a budget that is not given is all."
+    costs, groups, n = check_offers(d, costs, groups, tuple(names))
+    price = 1.0 if costs is None else max(float(costs.mean()), 1e-300)
+    if budget is None: budget = n if costs is None else float(costs.sum())
+    if costs is None and groups is None:
+        return check_int("budget", budget, 2, d, "a pair of features is the least that shows how they depend"), None, None, None
+    budget = menu_of(d, budget, costs, groups)[0].budget
+    return min(d, max(2, int(budget / price * d / n))), budget, costs, groups
 
 
-def read_sample(X: Any, y: Any, budget: Any, k: Any, costs: Any = None) -> Sample:
+def read_sample(X: Any, y: Any, budget: Any, k: Any, costs: Any = None, groups: Any = None) -> Sample:
     "Check the arguments and standardise."
     names, y = [str(c) for c in getattr(X, "column_names", getattr(X, "columns", []))], aligned(y, X)
     X = check_array("X", check_features(X), (None, None), "a sample of whole examples")
     n, d = check_magnitude("X", X).shape
     check_size(n, d)
     names = names if len(names) == d else [f"x{i}" for i in range(d)]
-    budget, money, costs = check_money(budget, costs, d, names)
+    budget, money, costs, groups = check_money(budget, costs, groups, d, names)
     k = check_int("k", max(1, min(budget // 2, budget - 2)) if k is None else k, 1, budget, "comparators whose features can be bought")
     if y is not None: y = check_magnitude("y", check_array("y", check_labels(y, n), (n,)))
     spare = determined(X)
@@ -450,12 +461,15 @@ def read_sample(X: Any, y: Any, budget: Any, k: Any, costs: Any = None) -> Sampl
     ids = [name for name, x in zip(names, X.T, strict=True) if n >= 100 and not (x % 1).any() and len(np.unique(x)) == n]
     X, size = in_units(X[:, kept])
     y = None if y is None else in_units(y)[0]
-    budget, costs = min(budget, len(kept)), None if costs is None else costs[kept]
-    return Sample(X, y, size, budget, min(k, budget), [names[i] for i in kept], [names[i] for i in spare], money, costs, ids=ids)
+    budget = min(budget, len(kept))
+    left, at = np.unique(kept if groups is None else groups[kept], return_inverse=True)  # what is sold still
+    costs, groups = None if costs is None else costs[left], None if groups is None else at
+    return Sample(X, y, size, budget, min(k, budget), [names[i] for i in kept], [names[i] for i in spare], money, costs, groups, ids=ids)
 
 # %% ../../nbs/practice/recommend.ipynb #9cfc3368
 def recommend(
     X: Any, y: Any = None, *, budget: float | None = None, k: int | None = None, protocol: str = "OSLR", costs: Any = None,
+    groups: Any = None,
 ) -> Advice:
     """What to start with, how many features are enough, how soon, and what stands in the way, from a sample of whole rows.
 
@@ -466,13 +480,15 @@ def recommend(
     y : array-like (n,), optional
         Labels. Without them nothing is said about models, losses and horizons.
     budget : int or float, optional
-        Features that the learner will buy in a round, from 2 to d; with `costs` money. Default: as many as are enough.
+        Features that the learner will buy in a round, from 2 to d; with `costs` money, with `groups` alone groups. Default: what is enough.
     k : int, optional
         Nonzero weights of the comparators, from 1 to budget. Default: half of the budget, and at most budget - 2.
     protocol : {"OSLR", "POSLR", "training-only"}, default "OSLR"
         The protocol; learners of the others are left out.
     costs : array-like (d,), mapping or Series, optional
         Price of each feature, in the order of the features or by name. The learners that know no prices then fail.
+    groups : array-like (d,), optional
+        Number or name of the group of each feature; features of a group are bought together, `costs` are those of the groups.
 
     Returns
     -------
@@ -498,29 +514,32 @@ def recommend(
     'holds'
     """
     check_choice("protocol", protocol, PROTOCOLS)
-    if costs is not None and protocol != "OSLR": fail("protocol", protocol, "'OSLR' with costs", "no learner of the others knows prices")
-    if budget is None: budget = wanted_budget(X, y, costs)
-    s = read_sample(X, y, budget, k, costs)
+    for what, given in (("costs", costs), ("groups", groups)):
+        if given is None or protocol == "OSLR": continue
+        fail("protocol", protocol, f"'OSLR' with {what}", f"no learner of the others knows {what}")
+    if budget is None: budget = wanted_budget(X, y, costs, groups)
+    s = read_sample(X, y, budget, k, costs, groups)
     found = {name: check(s) for name, check in CHECKS.items()}
     c = None if y is None else constants(s, found)
     rows = {key: outlook(e, s, found, c) for key, e in all_learners().items() if e.protocol == protocol}
     losses, played = {}, trial(s, protocol)
-    curve = [] if y is None else loss_curve(s.X, s.y, budgets_of(s.d, s.buys, s.costs), s.costs)
+    curve = [] if y is None else loss_curve(s.X, s.y, budgets_of(s.sold, s.buys, s.costs), s.costs, s.groups)
     if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}
     if played: losses |= {"auto": played[0], "auto, second half": played[1]}
     call = call_of(s, protocol, budget)
-    said = [about_budget(s, curve), *about_rounds(s, protocol, losses), about_change(s, protocol, found["one law"], losses)]
+    said = [about_budget(s, curve), *about_rounds(s, protocol, losses), *about_history(s, protocol)]
+    said.append(about_change(s, protocol, found["one law"], losses))
     said += [] if found["no constants, no copies"].verdict == "holds" else [f"**Columns.** {found['no constants, no copies'].words}."]
     return Advice(call, protocol, s.n, s.d + len(s.spare), float(budget), s.k, found, rows, losses, s.spare, curve, said, s.ids)
 
 # %% ../../nbs/practice/recommend.ipynb #84221e9e
-def wanted_budget(X: Any, y: Any, costs: Any) -> float:
+def wanted_budget(X: Any, y: Any, costs: Any, groups: Any) -> float:
     "The budget that is enough, found among those up to 15 features or a third of all money; two features, or a sixth, if none is."
     if y is None: fail("budget", None, "given where there are no labels")
-    s = read_sample(X, y, None, None, costs)
-    curve = loss_curve(s.X, s.y, budgets_of(s.d, 15 if s.money is None else float(f"{s.money / 3:.3g}"), s.costs), s.costs)
-    point = enough(curve)
-    if s.money is not None: return float(f"{s.money / 6:.3g}") if point is None else point.budget
+    s = read_sample(X, y, None, None, costs, groups)
+    most = 15 if s.costs is None or s.money is None else float(f"{s.money / 3:.3g}")
+    point = enough(loss_curve(s.X, s.y, budgets_of(s.sold, most, s.costs), s.costs, s.groups))
+    if s.costs is not None and s.money is not None: return float(f"{s.money / 6:.3g}") if point is None else point.budget
     return 2 if point is None else int(point.budget)
 
 
@@ -528,15 +547,16 @@ def call_of(s: Sample, protocol: str, budget: float) -> str:
     "The call that makes the learner to start with."
     extra = "" if protocol == "OSLR" else f', protocol="{protocol}"'
     if protocol == "POSLR" and s.k <= s.budget - 2: extra += f", k={s.k}"
-    if s.costs is not None: extra += ", costs=costs"
+    extra += ", costs=costs" * (s.costs is not None) + ", groups=groups" * (s.groups is not None)
     return f"oslr.auto({s.d + len(s.spare)}, {budget:g}{extra})"
 
 # %% ../../nbs/practice/recommend.ipynb #44f96c3b
 def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
     "What the budget explains, and what is enough."
+    what = "features" if s.groups is None else "groups"
     point, now = enough(curve), next((o for o in curve if o.budget == s.buys), None)
     if not curve or now is None: return "" if s.y is None else "There are too few rows to say what a budget reaches."
-    bought = lambda o: f"{o.budget:g} of {s.d} features" if s.money is None else f"{o.features:.3g} of {s.d} features for {o.budget:g}"
+    bought = lambda o: f"{o.budget:g} of {s.sold} {what}" if s.costs is None else f"{o.features:.3g} of {s.d} features for {o.budget:g}"
     if point is None: return f"No budget explains the label: {bought(now)} {now.words}, and all {curve[-1].words}."
     said = f"{bought(now)} explain {now.words} of the label's variance in rows that were held back; {bought(curve[-1])} {curve[-1].words}. "
     return said + (f"**{point.budget:g} is enough**" if point == now else f"**{point.budget:g} would be enough**: {point.words}") + "."
@@ -549,13 +569,30 @@ def about_rounds(s: Sample, protocol: str, losses: dict[str, float]) -> list[str
     said = f"In the order of these rows `auto` explains {share[0]} as it goes, and {share[1]} in the second half."
     if protocol != "OSLR" or s.n < 20: return [f"**Rounds.** {said}"]
     T, Z = most_rounds(s), np.column_stack([s.X, s.y, np.ones(s.n)])
-    v = residual(Z.T @ Z, s.buys, s.costs)
-    usual, *each = rounds_needed(lambda seed: auto(s.d, s.buys, costs=s.costs, seed=seed), s.X, s.y, v, T)
+    v = residual(Z.T @ Z, s.buys, s.costs, s.groups)
+    usual, *each = rounds_needed(lambda seed: auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=seed), s.X, s.y, v, T)
     number = lambda n: f"{n:.0f}" if n < math.inf else f"more than {T}"
     when = f"after {number(usual)} rounds ({number(min(each))} to {number(max(each))} in {len(each)} plays)"
     if usual == math.inf: when = f"not within {T} rounds: it goes on to explore, for which a larger budget leaves more room"
     return [f"**Rounds.** On rows drawn from these again and again, `auto` comes within a tenth of the loss of the best features for the "
             f"budget {when}. {said}"]
+
+
+def about_history(s: Sample, protocol: str) -> list[str]:
+    "What rows that are known already are worth: the second half of the sample, played after some of the first as history."
+    start, stop = s.n // 2, min(s.n, s.n // 2 + min(2000, most_rounds(s)))
+    if s.y is None or protocol != "OSLR" or start < 50: return []
+
+    def loss(rows: int) -> float:
+        lr = auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=0)
+        if rows: lr.learn_whole(s.X[start - rows : start], s.y[start - rows : start])
+        return float(simulate(lr, s.X[start:stop], s.y[start:stop]).losses.mean())
+
+    none, few, many = found = [loss(rows) for rows in (0, 50, start)]
+    best = min(found)
+    help = "they change little" if none <= (1 + NEAR) * best else f"**{50 if few <= (1 + NEAR) * best else start} of them pay**"
+    return [f"**History.** Over {stop - start} rows `auto` loses {none:.3g} of what the mean label loses, {few:.3g} if "
+            f"it has learnt the 50 whole rows before them, {many:.3g} with {start}: if such rows are there, {help} (`--history`, `fit(history=)`)."]
 
 
 def about_change(s: Sample, protocol: str, law: Check, losses: dict[str, float]) -> str:
@@ -580,12 +617,15 @@ def recommend_table(
     mean of the known values of its column stands in for a missing value. `table` of the answer says what was left out. Ours.
     """
     from oslr_nb.practice.reading import read_whole, survey_table
-    from oslr_nb.practice.tables import read_costs
+    from oslr_nb.practice.tables import groups_of, read_costs
 
     path, impute = check_path(path), check_flag("impute", impute)
     survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep)
     check_size(survey.rows, len(survey.names))
-    prices = None if costs is None else read_costs(check_path(costs), survey)[0]
+    prices: Any
+    prices, named, explicit = (None, survey.owners, False) if costs is None else read_costs(check_path(costs), survey)
+    groups = groups_of(survey, named, explicit, protocol != "OSLR")
+    if groups is not None and prices is not None: prices = dict(zip(groups, prices.tolist(), strict=True))
     X, y = read_whole(path, survey)
     X = need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)))
     said = [f"Left out: {', '.join(survey.left_out)}."] if survey.left_out else []
@@ -594,5 +634,5 @@ def recommend_table(
         where = listed([f"{n} of {name!r}" for n, name in most])
         said.append(f"Missing values, {gaps} of {survey.rows * len(survey.columns)}, are replaced by the means of their columns: {where}.")
     if costs is None and budget is not None and float(budget).is_integer(): budget = int(budget)
-    answer = recommend(X, y, budget=budget, k=k, protocol=protocol, costs=prices)
+    answer = recommend(X, y, budget=budget, k=k, protocol=protocol, costs=prices, groups=groups)
     return replace(answer, missing=gaps, table=[*said, *survey.doubts], ids=[])  # the doubts name them

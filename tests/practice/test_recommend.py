@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow
+import pyarrow.csv
 import pytest
 from conftest import command as oslr_command
 from conftest import refusals
@@ -181,6 +182,11 @@ test_what_it_refuses_in_one_sentence = refusals([
     ((np.where(np.arange(N)[:, None] == 7, np.nan, X), Y), {}, r"X\[7, 0\] = nan: it must be a finite number"),
     ((X, np.where(np.arange(N) == 3, np.inf, Y)), {}, r"y\[3\] = inf: it must be a finite number"),
     ((1e70 * X, Y), {}, r"X\[0, 0\] = "), ((X.astype(str), Y), {}, "X = "),
+    ((X, Y), {"groups": [0, 1]}, "number of groups = 2: it must be 8"), ((X, Y), {"groups": 3}, "groups = 3: it must be"),
+    ((X, Y), {"groups": [0, 0, 1, 1, 2, 2, 3, None]}, r"groups\[7\] = None"),
+    ((X, Y), {"groups": [0, 0, 0, 1, 1, 1, 2, 2]}, "budget = 6: it must be"),
+    ((X, Y), {"groups": [0] * 4 + [1] * 4, "costs": [1, 2, 3]}, "shape of costs"),
+    ((X, Y), {"groups": [0] * 4 + [1] * 4, "protocol": "POSLR"}, "protocol = 'POSLR': it must be 'OSLR' with groups"),
 ], lambda args, kw: found(*args, **kw), form="^{}")
 
 
@@ -227,16 +233,49 @@ def test_the_command_reads_as_run_does(tmp_path):
     options = ("--target", "label", "--budget", 2, "--encode", "--impute", "--ignore", "when")
     size = np.where(np.arange(300) % 7 == 0, gaps.drop_null().to_numpy().mean(), X[:300, 1])
     table = pyarrow.table({"city=Oslo": 1.0 * (city == "Oslo"), "city=Rome": 1.0 * (city == "Rome"), "size": size})
-    told, same = command(tmp_path / "a.parquet", *options).output.strip(), oslr.recommend(table, Y[:300], budget=2)
+    told = command(tmp_path / "a.parquet", *options).output.strip()
+    same = oslr.recommend(table, Y[:300], budget=2, groups=["city", "city", "size"])
     gaps, end = "Missing values, 43 of 600, are replaced by the means of their columns: 43 of 'size'.\n\n", "Which assumption"
     assert told == str(same).replace("300 whole examples", "300 examples").replace(end, gaps + end)
     assert "linear independence | holds" in same.theory and "left out: city=Rome." in told
     (tmp_path / "prices.csv").write_text("feature,price\ncity,2\nsize,1\n")
     told = command(tmp_path / "a.parquet", *options, "--theory", "--costs", tmp_path / "prices.csv")
-    assert "`oslr.auto(3, 2, costs=costs)`" in told.output and "it knows no prices" in told.output
+    assert "`oslr.auto(3, 2, costs=costs, groups=groups)`" in told.output and "it knows no prices" in told.output
     for left_out, words in (("--encode", "column 'city' = "), ("--impute", "column 'size', row 1: the value is missing")):
         told = command(tmp_path / "a.parquet", *(o for o in options if o != left_out))
         assert told.exit_code == 2 and told.output.startswith(words)
+
+
+def test_groups_are_bought_whole_and_paid_once(tmp_path):
+    "Three words of equal weight, of which none alone says much, beside eight numbers; by prices, too."
+    rng, n = np.random.default_rng(1), 900
+    word, Z = rng.integers(6, size=n), rng.normal(size=(n, 4))
+    M, groups = np.column_stack([np.eye(6)[word], Z]), ["city"] * 6 + ["a", "b", "c", "d"]
+    y = np.array([3, -3, 2, -2, 1, -1.0])[word] + 0.7 * Z[:, 1] + 0.1 * rng.normal(size=n)
+    told, apart = oslr.recommend(M, y, groups=groups), oslr.recommend(M, y)
+    assert told.call == "oslr.auto(10, 2, groups=groups)" and "2 of 5 groups" in str(told) and "| groups |" in str(told)
+    assert told.curve[0].loss < 0.01 < 0.2 < apart.curve[0].loss and [o.budget for o in told.curve] == [2, 3, 4, 5]
+    assert told.learners["own.CoinBetting"].because == "it knows no groups"
+    costs = {"city": 3.0, "a": 1, "b": 1, "c": 1, "d": 1}
+    told = oslr.recommend(M, y, budget=4, groups=groups, costs=costs)
+    assert next(o for o in told.curve if o.budget == 4).loss < 0.01 and told.call == "oslr.auto(10, 4, costs=costs, groups=groups)"
+    names = [f"city={i}" for i in range(6)] + ["a", "b", "c", "d"]
+    pyarrow.csv.write_csv(pyarrow.table(dict(zip(names, M.T, strict=True)) | {"y": y}), tmp_path / "t.csv")
+    lines = [f"{name},{3 if '=' in name else 1},{group}" for name, group in zip(names, groups, strict=True)]
+    (tmp_path / "p.csv").write_text("\n".join(["feature,price,group", *lines]))
+    said = command(tmp_path / "t.csv", "--target", "y", "--budget", 4, "--costs", tmp_path / "p.csv")
+    assert said.exit_code == 0 and [line for line in said.output.splitlines() if line.startswith("| 4 |")] == [
+        line for line in str(told).splitlines() if line.startswith("| 4 |")]
+
+
+def test_what_history_is_worth():
+    "Of sixty features two matter, and rows before show which. All of three features are bought: little is worth knowing before."
+    rng = np.random.default_rng(2)
+    wide, narrow = rng.normal(size=(1000, 60)), rng.normal(size=(4000, 3))
+    for M, noise, words in ((wide, 0.1, "of them pay"), (narrow, 1.0, "they change little")):
+        y = M[:, 0] - M[:, -1] + noise * rng.normal(size=len(M))
+        assert words in str(oslr.recommend(M, y, budget=3)), words
+    assert "History" not in str(oslr.recommend(wide[:90], y[:90], budget=3))
 
 
 def test_samples_that_are_too_small_or_too_wide(tmp_path):
