@@ -592,7 +592,8 @@ def about_history(s: Sample, protocol: str) -> list[str]:
     best = min(found)
     help = "they change little" if none <= (1 + NEAR) * best else f"**{50 if few <= (1 + NEAR) * best else start} of them pay**"
     return [f"**History.** Over {stop - start} rows `auto` loses {none:.3g} of what the mean label loses, {few:.3g} if "
-            f"it has learnt the 50 whole rows before them, {many:.3g} with {start}: if such rows are there, {help} (`--history`, `fit(history=)`)."]
+            f"it has learnt the 50 whole rows before them, {many:.3g} "
+            f"with {start}: if such rows are there, {help} (`--history`, `fit(history=)`)."]
 
 
 def about_change(s: Sample, protocol: str, law: Check, losses: dict[str, float]) -> str:
