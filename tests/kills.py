@@ -1,4 +1,4 @@
-"""Kill -9 while `oslr run` plays and while `oslr serve` answers: `python -m tests.kills run FOLDER 50`, or `serve`.
+"""Kill -9 while `oslr run` plays and while `oslr serve` answers: `python -m tests.kills run FOLDER 50`, or `serve`, or `rich`.
 
 One warm process forks the command again and again, so that a life costs some milliseconds instead of the start of Python. Half of the
 kills come at random moments of the clock, half as soon as a file is being written. What the command leaves has to equal, byte for
@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -26,6 +27,7 @@ from tqdm import tqdm
 
 from oslr_nb.cli import app
 from oslr_nb.core.base.storage import read_file
+from oslr_nb.practice import service as sv
 from oslr_nb.practice.tables import run_table
 
 FILES = ("report.md", "report.html", "card.md", "results.json", "model.json", "model.npz", "loss.png", "checkpoint.npz")
@@ -138,16 +140,56 @@ def talk(source: int, sink: int, lines: list[bytes], rng: random.Random, said: b
                 said += chunk
 
 
-def serve_once(state: Path, lines: list[bytes], rng: random.Random, pace: float | None, silent: int) -> tuple[int, int, int, list[bytes]]:
+def rich_session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
+    """Arguments of a service with prices, groups and history, the lines of a session in which a third of the measurements fail, values
+    come by name and labels late, and its answers; the history has unknown values, too."""
+    rng, names = np.random.default_rng(4), ["city=Oslo", "city=Rome", "city=", *(f"test {i}" for i in range(9))]
+    X = np.column_stack([np.eye(3)[rng.integers(3, size=700)], rng.standard_normal((700, 9))])
+    y = 3 * X[:, 0] - 2 * X[:, 5] + X[:, 8] + 0.1 * rng.standard_normal(700)
+    known = np.where(rng.random((300, 12)) < 0.3, np.nan, X[:300])
+    columns = {name: pa.array(known[:, i], from_pandas=True) for i, name in enumerate(names)}
+    pa.csv.write_csv(pa.table(columns | {"y": y[:300]}), folder / "old.csv")
+    prices = [f"{name},{2 if i < 3 else 1 + i % 4 // 2},{'blood' if i in (6, 7) else ''}" for i, name in enumerate(names)]
+    (folder / "prices.csv").write_text("\n".join(["feature,price,group", *prices]))
+    learner = sv.first_learner("auto", None, 7.0, 3, folder / "prices.csv")
+    sv.History(folder / "old.csv", "y").teach(learner)
+    service, lines, answers, waiting = sv.Service(learner), [], [], []
+
+    def say(op: str, **fields: Any) -> dict[str, Any]:
+        lines.append(json.dumps({"op": op, **fields}).encode())
+        answers.append(service.answer(lines[-1]).encode() + b"\n")
+        return json.loads(answers[-1])
+
+    for t in range(120):
+        asked = say("query", id=t)["names"]
+        row = dict(zip(names, X[300 + t].tolist(), strict=True))
+        assert "prediction" in say("values", id=t, values={name: None if rng.random() < 0.3 else row[name] for name in asked})
+        if t % 9 == 8: say("values", id=t, values={"no": 1})
+        if t % 9 == 4: say("skip", id=t)
+        else: waiting.append(t)
+        if len(waiting) > 5: say("label", id=(late := waiting.pop(int(rng.integers(len(waiting))))), label=float(y[300 + late]))
+    assert service.rounds > 90 and service.learner.params["groups"][6:8] == ["blood", "blood"]
+    args = ["--costs", folder / "prices.csv", "--budget", 7, "--seed", 3, "--history", folder / "old.csv", "--target", "y"]
+    return args, lines, answers
+
+
+def plain_session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
+    "Likewise without all that, and with nonsense on the line."
+    from tests.practice.test_service import ARGS, session
+
+    return list(ARGS), *session(n=150)[1:3]
+
+
+def serve_once(
+    args: list[Any], state: Path, lines: list[bytes], rng: random.Random, pace: float | None, silent: int
+) -> tuple[int, int, int, list[bytes]]:
     """One life of the service, which is sent some of the lines that it does not know, and killed while it answers.
 
     Without `pace`, seconds a line, it is sent all of them, and not killed. Exit code, lines that it knew (-1: it was not asked), lines
     that it was sent, answers.
     """
-    from tests.practice.test_service import ARGS
-
     (source, to_child), (from_child, sink) = os.pipe(), os.pipe()
-    process = fork("serve", *ARGS, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
+    process = fork("serve", *args, "--state", state, "--every", 4, fds=(source, sink, silent), done=(to_child, from_child))
     os.close(source)
     os.close(sink)
     known, sent, said, left = -1, 0, bytearray(), to_child
@@ -168,15 +210,13 @@ def serve_once(state: Path, lines: list[bytes], rng: random.Random, pace: float 
     return exit_code(process), known, sent, bytes(said).splitlines(keepends=True)
 
 
-def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
+def kill_services(folder: Path, kills: int, seed: int, make: Callable[..., Any] = plain_session) -> dict[str, Any]:
     "Services that are killed and started again: each knows what was answered, and the file at the end is that of one that was left alone."
-    from tests.practice.test_service import session
-
     rng, silent, done, hits, series, unheard, places = random.Random(seed), os.open(os.devnull, os.O_RDWR), 0, 0, 0, 0, []
-    _, lines, answers, _ = session(n=150)
-    serve_once(folder / "warm.npz", lines[:5], rng, None, silent)
+    args, lines, answers = make(folder)
+    serve_once(args, folder / "warm.npz", lines[:5], rng, None, silent)
     start = time.monotonic()
-    code, _, _, said = serve_once(folder / "whole.npz", lines, rng, None, silent)
+    code, _, _, said = serve_once(args, folder / "whole.npz", lines, rng, None, silent)
     pace = (time.monotonic() - start) / len(lines)
     assert code == 0 and said == answers
     while not enough(done, hits, kills):
@@ -185,7 +225,7 @@ def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
         series += 1
         while True:
             undisturbed = enough(done, hits, kills) or heard > 0.97 * len(lines)
-            code, known, sent, said = serve_once(state, lines, rng, None if undisturbed else pace, silent)
+            code, known, sent, said = serve_once(args, state, lines, rng, None if undisturbed else pace, silent)
             if known >= 0:
                 assert heard <= known <= told, f"{heard} lines were answered, {told} sent, and {known} are known"
                 assert b"".join(answers[known:]).startswith(b"".join(said)), "another answer"
@@ -203,4 +243,5 @@ def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "practice")]  # as pytest has it
     kind, place, number = sys.argv[1:4]
-    print(json.dumps({"run": kill_runs, "serve": kill_services}[kind](Path(place), int(number), int(sys.argv[4]) if sys.argv[4:] else 0)))
+    kinds = {"run": kill_runs, "serve": kill_services, "rich": partial(kill_services, make=rich_session)}
+    print(json.dumps(kinds[kind](Path(place), int(number), int(sys.argv[4]) if sys.argv[4:] else 0)))

@@ -1,4 +1,5 @@
-"""kill -9 at fifty moments of `oslr run` and twelve of `oslr serve`: what they leave is what they leave undisturbed."""
+"""kill -9 at many moments of `oslr run`, of `oslr serve`, and of the latter with prices, groups, history and measurements that fail:
+what they leave is what they leave undisturbed."""
 
 import json
 import os
@@ -10,7 +11,7 @@ from conftest import run
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-@pytest.mark.parametrize(("kind", "kills", "writing", "quarters"), [("run", 50, 3, 4), ("serve", 12, 1, 2)])
+@pytest.mark.parametrize(("kind", "kills", "writing", "quarters"), [("run", 50, 3, 4), ("serve", 12, 1, 2), ("rich", 50, 3, 4)])
 def test_killed_at_many_moments(kind, kills, writing, quarters, tmp_path):
     "The comparison is made in kills.py; here is looked at whether the kills hit what they should."
     told = json.loads(run(sys.executable, "-m", "tests.kills", kind, tmp_path, kills))
