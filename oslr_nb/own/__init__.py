@@ -19,5 +19,6 @@ from .moments.learner import *
 from .moments.protocols import *
 from .moments.intervals import *
 from .moments.merging import *
+from .moments.classes import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..core.game.environment import PROTOCOLS, Menu, check_offers, rows_ahead
 from ..core.base.frames import own_names
 from ..core.game.learner import Learner
 from ..core.game.registry import LEARNERS, module_of, papers
+from .moments.classes import Classifier
 from .moments.learner import menu_of
 from .moments.sums import MEMORIES
 
@@ -40,10 +41,20 @@ def priced_learners() -> list[str]:
     return sorted(key for key, entry in LEARNERS.items() if "costs" in inspect.signature(entry.cls).parameters)
 
 # %% ../../nbs/own/05_choice.ipynb #52e2a1d9
+@overload
+def auto(
+    d: int, budget: float, *, protocol: str = ..., k: int | None = ..., seed: Any = ..., costs: Any = ..., average: bool = ...,
+    ahead: int = ..., groups: Any = ..., classes: None = ...,
+) -> Learner: ...
+@overload
+def auto(
+    d: int, budget: float, *, protocol: str = ..., k: int | None = ..., seed: Any = ..., costs: Any = ..., average: bool = ...,
+    ahead: int = ..., groups: Any = ..., classes: Sequence[Any],
+) -> Classifier: ...
 def auto(
     d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, seed: Any = None,
-    costs: Any = None, average: bool = False, ahead: int = 1, groups: Any = None,
-) -> Learner:
+    costs: Any = None, average: bool = False, ahead: int = 1, groups: Any = None, classes: Any = None,
+) -> Any:
     """Make the default learner: nothing to tune, no scale to declare.
 
     Pairwise least squares where the moments of pairs fit into memory, coin betting elsewhere.
@@ -73,11 +84,15 @@ def auto(
         OSLR: name or whole number of the group of each feature, in their order or by name. The features of a group are bought together, and
         paid once: `costs` are then those of the groups, by name, or in the order of their numbers, or as names come first; without costs
         the budget counts groups, from 1 on. Default: each feature alone.
+    classes : sequence, optional
+        OSLR: the classes of a label that is no number, at least 2: words, numbers, or True and False. It then makes a classifier, which
+        predicts probabilities.
 
     Returns
     -------
-    Learner
-        New; `own.PairwiseLeastSquares`, `own.CoinBetting`, `own.PairwisePOSLR` or `own.PairwiseTrainingOnly`.
+    Learner or Classifier
+        New; `own.PairwiseLeastSquares`, `own.CoinBetting`, `own.PairwisePOSLR` or `own.PairwiseTrainingOnly`; with classes an
+        `own.Classifier`.
 
     Raises
     ------
@@ -105,6 +120,12 @@ def auto(
     check_choice("protocol", protocol, PROTOCOLS)
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
+    if classes is not None:
+        if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with classes", "the others commit weights for a number")
+        if k is not None: fail("k", k, "None with classes", "POSLR alone commits k weights")
+        rows = rows_for(d)
+        if rows is not None: fail("d", d, "less", "with classes the moments of all pairs have to fit into memory")
+        return Classifier(d, budget, classes, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
     if rows_ahead(average, ahead):
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
         return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, average=True, ahead=ahead, seed=seed)

@@ -19,5 +19,6 @@ from .learner import *
 from .protocols import *
 from .intervals import *
 from .merging import *
+from .classes import *
 
 __all__ = [name for name in dir() if name[0] != "_"]
