@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from oslr_nb.ledger.claims import verify as verify
     from oslr_nb.own.choice import auto as auto
     from oslr_nb.practice.recommend import recommend as recommend
-    from oslr_nb.practice.adapters import OSLRRegressor as OSLRRegressor, OSLRLearner as OSLRLearner
+    from oslr_nb.practice.adapters import OSLRRegressor as OSLRRegressor, OSLRClassifier as OSLRClassifier, OSLRLearner as OSLRLearner
     from oslr_nb.practice.blocks import simulate_blocks as simulate_blocks, TableBlocks as TableBlocks
     from oslr_nb.results.catalogue import stream as stream, streams as streams
     from oslr_nb.core.game.registry import LEARNERS as LEARNERS
@@ -71,7 +71,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),
-    "practice.adapters": ("OSLRRegressor", "OSLRLearner"),
+    "practice.adapters": ("OSLRRegressor", "OSLRClassifier", "OSLRLearner"),
     "practice.blocks": ("simulate_blocks", "TableBlocks"),
     "results.catalogue": ("stream", "streams"),
 }  # fmt: skip

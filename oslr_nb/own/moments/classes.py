@@ -237,6 +237,10 @@ class Classifier:
         if K > 2: self.heads.losses[0] = math.inf  # least squares on one label says nothing of several classes
         if not self.learner.holds: self.heads.place[:] = np.arange(d)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.heads = Heads(*map(np.array, self.heads))  # joblib gives back arrays that may not be written
+
     @property
     def d(self) -> int:
         "Features of an example."

@@ -1,0 +1,71 @@
+"""The classifier for scikit-learn: its checks, words and columns by name, parts and passes, gaps, history, prices; what is refused."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import refused
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import check_estimator
+
+from oslr_nb.practice.adapters import OSLRClassifier
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.standard_normal((1500, 12)) * [10.0**i for i in range(-6, 6)], columns=[f"c{i}" for i in range(12)])
+Z = X / X.std()
+Y = np.where(RNG.random(1500) < 1 / (1 + np.exp(-3 * (Z["c2"] - Z["c7"]))), "yes", "no")
+
+
+@pytest.mark.parametrize("model", [OSLRClassifier(), OSLRClassifier(0.3, passes=2)], ids=str)
+def test_all_checks_of_scikit_learn(model):
+    results = check_estimator(model, on_skip=None) or []
+    assert {r["check_name"] for r in results if r["status"] != "passed"} <= {"check_array_api_input"}
+
+
+def test_words_names_and_parts():
+    "Better than the larger class, read from its features alone, in any order of the columns; parts are the whole."
+    model = OSLRClassifier(4, shuffle=False, random_state=0).fit(X[:1000], Y[:1000])
+    assert model.classes_.tolist() == ["no", "yes"] and model.score(X[1000:], Y[1000:]) > 0.75 and len(model.features_) <= 4
+    p = model.predict_proba(X[1000:])
+    gone = X[1000:].astype(float)
+    gone.iloc[:, np.setdiff1d(np.arange(12), model.features_)] = np.nan
+    assert np.array_equal(p, model.predict_proba(gone)) and np.array_equal(p, model.predict_proba(X[1000:][X.columns[::-1]]))
+    assert model.n_filled_ == 0 and model.n_features_seen_ == 4000
+    parts = OSLRClassifier(4, random_state=0)
+    for rows in np.array_split(np.arange(1000), 7): parts.partial_fit(X.iloc[rows], Y[rows], classes=["yes", "no"])
+    assert np.array_equal(parts.predict_proba(X[1000:]), p) and parts.n_features_seen_ == 4000
+    twice = OSLRClassifier(4, shuffle=False, random_state=0, passes=2).fit(X[:300], Y[:300])
+    assert twice.n_features_seen_ == 2400
+    assert cross_val_score(OSLRClassifier(4, random_state=0), X, Y, cv=3).min() > 0.7
+    model.predict_proba(X[:5].assign(**{f"c{model.features_[0]}": np.nan}))
+    assert model.n_filled_ == 5
+
+
+def test_history_prices_and_gaps():
+    old = X[:500].mask(RNG.random((500, 12)) < 0.3)[X.columns[::-1]]
+    plain, taught = (OSLRClassifier(4, random_state=0).fit(X[500:512], Y[500:512], history=h) for h in (None, (old, Y[:500])))
+    assert taught.score(X[700:], Y[700:]) > plain.score(X[700:], Y[700:]) + 0.05 and taught.n_features_seen_ == 48
+    costs = {f"c{i}": 1.0 + (i == 7) for i in range(12)}
+    assert OSLRClassifier(4.0, costs=costs, random_state=0).fit(X, Y).score(X, Y) > 0.75
+    groups = ["a"] * 3 + ["b"] * 3 + ["c"] * 3 + ["d"] * 3
+    assert OSLRClassifier(2, feature_groups=groups, random_state=0).fit(X, Y).score(X, Y) > 0.75
+    with pytest.warns(UserWarning, match="rows were left out"):
+        holes = OSLRClassifier(4, random_state=0).fit(X.mask(RNG.random(X.shape) < 0.05), Y)
+    assert 0 < holes.n_left_out_ < 600 and holes.score(X, Y) > 0.7
+
+
+def test_refused():
+    "A sentence; the model stays as it was."
+    model = OSLRClassifier(4, random_state=0).fit(X[:300], Y[:300])
+    before = copy.deepcopy(vars(model))
+    with refused("y\\[2\\] = "): model.partial_fit(X[:3], ["yes", "no", "perhaps"])
+    with refused("classes = None"): OSLRClassifier(4).partial_fit(X, Y)
+    with refused("classes in y = "): OSLRClassifier(4).fit(X, ["yes"] * 1500)
+    with refused("classes = "): OSLRClassifier(4.0, costs=[1.0] * 12).fit(X, np.arange(1500) % 3)
+    with refused("classes = "): OSLRClassifier(4).fit(X, np.arange(1500) % 3, history=(X, np.arange(1500) % 3))
+    with refused("y\\[0\\] = "): OSLRClassifier(4).fit(X, Y, history=(X, ["perhaps"] * 1500))
+    with refused("columns of X"): model.predict(X.rename(columns={"c0": "new"}))
+    with pytest.raises(ValueError, match=r"(?i)continuous"): OSLRClassifier(4).fit(X, Z["c2"])
+    with pytest.raises(ValueError, match="inf"): model.predict(X * np.inf)
+    assert vars(model).keys() == before.keys() and model.n_features_seen_ == before["n_features_seen_"]
