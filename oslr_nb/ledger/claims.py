@@ -39,8 +39,8 @@ from ..core.game.registry import papers
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
            'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
            'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids',
-           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit', 'chance_limit',
-           'slope_interval', 'law_of_draws', 'agrees', 'settle']
+           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit',
+           'regret_in_band', 'chance_limit', 'slope_interval', 'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -573,6 +573,11 @@ def mean_limit(x: Any, level: float) -> float:
     check_int("number of values", x.size, 2, why="a standard error needs two")
     check_real("level", level, 0, 0.5)
     return float(x.mean() + t.isf(level, x.size - 1) * x.std(ddof=1) / math.sqrt(x.size))
+
+
+def regret_in_band(regret: np.ndarray, bound: float, low: float, high: float, level: float = 1e-3) -> Evidence:
+    "How far regret (runs,) over bound comes to the limits of a band, for the upper and the lower limit of the mean."
+    return Evidence(max(mean_limit(regret, level) / (high * bound), low * bound / -mean_limit(-regret, level)), "<=", 1)
 
 
 def chance_limit(hits: int, trials: int, level: float) -> float:

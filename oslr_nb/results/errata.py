@@ -102,7 +102,8 @@ PAPERS = {  # what each paper gave, and what of it stands
         "It made the problem tractable by a condition on the features: nearly isometric on sparse weights, they allow logarithmic regret "
         "under a linear model and sublinear regret without one.",
         "The reduction of section 1.4, Lemmas 4, 10 and 11 and Theorem 8 stand as printed; Theorem 2 stands with an unbiased estimator, up "
-        "to the size of the logarithm, and Theorem 9 with one more hypothesis. The supplement was not at hand, so the proofs are ours."),
+        "to the size of the logarithm, and Theorem 9 with one more hypothesis, or one more line of the algorithm. The "
+        "supplement was not at hand, so the proofs are ours."),
     "ito2018": (
         "It let the learner choose what to measure: with linear measurements regret of order $\\sqrt{dT/k}$ is possible against all "
         "weights of bounded norm.",

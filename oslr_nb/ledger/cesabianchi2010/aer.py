@@ -25,7 +25,7 @@ from ...core.game.driver import simulate
 from ...core.mathematics.geometry import proj_l1
 from ...core.game.learner import Learner
 from ...core.game.registry import LEARNERS
-from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions
+from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, regret_in_band
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5bcbb4b4
 def weighted_draws(w: np.ndarray, n: int, distinct: bool = False) -> Iterator[tuple[tuple[int, ...], Fraction]]:
@@ -324,6 +324,27 @@ def risk_theorem_sharp(case: Case, broken: str = "") -> Evidence:
     simulate(lr, ones, ones[0], score=False)
     bound = bound_aer(2, 2, 2, B, B / math.sqrt(2), 8 / B, output="proved")
     return Evidence(float((lr.coef_.sum() - 1) ** 2 - (B - 1) ** 2), "<=", bound)
+
+# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #b73574df
+@claim("cesabianchi2010", "Theorem 2, sharpened: the factors", id="D9f", tier="statistical", level=1e-3, proof="thm-aer",
+       cases=[(8, 2), (16, 2), (32, 2), (32, 8), (16, 8)],
+       tex=r"0.16\le\sqrt{h_m}\;\text{excess}/\bigl(2\sqrt2\,\tfrac{d(B+1)B_2}{\sqrt k}\sqrt{h_m/m}\bigr)\le0.33,\ m=\tfrac{2d^2}k",
+       controls={"half of the bound": {"factor": lambda d, k: 0.5}, "without d": {"factor": lambda d, k: 8 / d},
+                 "the root of d": {"factor": lambda d, k: math.sqrt(8 / d)},
+                 "without the root of k": {"factor": lambda d, k: math.sqrt(k / 2)},
+                 "1/k in the place of its root": {"factor": lambda d, k: math.sqrt(2 / k)}})
+def factors_of_aer(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+    "Excess of 400 runs on x = (1, ..., 1), y = +-1 of mean sqrt(2 d/(k m)), times the root of h_m, over the bound; case (d, k)."
+    (d, k), B, AER, found = case.value, 0.01, LEARNERS["cesabianchi2010.AER"].cls, []
+    T = 2 * d * d // k
+    mu, X = 2 * math.sqrt(d / (2 * k * T)), np.ones((T, d))
+    for _ in range(400):
+        lr = AER(d, k, T=T, radius=B, radius_2=B / math.sqrt(d), output="proved", seed=case.rng)
+        simulate(lr, X, np.where(case.rng.random(T) < (1 + mu) / 2, 1.0, -1.0), score=False)
+        s = float(lr.coef_.sum())
+        found.append(s * s - 2 * mu * s - (B * B - 2 * mu * B))
+    root = math.sqrt(sum(1 / t for t in range(1, T + 1)))
+    return regret_in_band(root * np.array(found), factor(d, k) * bound_aer(d, k, T, B, B / math.sqrt(d), output="proved"), 0.16, 0.33)
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #6a4ebb0f
 def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int, float, float, float, float]]:

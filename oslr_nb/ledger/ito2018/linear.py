@@ -25,7 +25,7 @@ from ...core.base.compiled import generator_words
 from ...core.game.driver import simulate
 from ...core.game.environment import measure, split_query
 from ...core.mathematics.oco import dual_averaging_step
-from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, slope_interval
+from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, regret_in_band, slope_interval
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
@@ -300,6 +300,35 @@ def theorem_in_expectation(case: Case, ball: float = 1.0, step: float = 1.0, dim
     regrets = measured_regrets(kind, d, k, T, 12, 1, **names, step=step)
     bound = bound_projection(d, k, T, **names) / (1 if dimension else math.sqrt(d / (k - 1)))
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #dff197ac
+@claim("ito2018", "Theorem 4, the factors", id="C10q", tier="statistical", level=1e-3, proof="thm-linear",
+       cases=[(16, 2, 1), (64, 2, 1), (64, 9, 1), (256, 2, 1), (256, 33, 1), (64, 2, 100)],
+       tex=r"0.43\le\text{regret}/\bigl(2\sqrt2D(DX+Y)X\sqrt{\tfrac{dT}{k-1}}\bigr)\le0.61,\ T=\tfrac{2d}{k-1}",
+       controls={"half of the bound": {"factor": lambda d, k, Y: 0.5},
+                 "without d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / d)},
+                 "d/(k - 1) in the place of its root": {"factor": lambda d, k, Y: math.sqrt(d / (k - 1) / 64)},
+                 "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / k)},
+                 "Y left out": {"factor": lambda d, k, Y: 1 / Y}})
+def first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+    "Mean regret of 1000 runs on x = e_1, y = Y over the bound, D = Y / 100; case (d, k, Y)."
+    d, k, Y = case.value
+    T = 2 * d // (k - 1)
+    X, w, names = np.tile(np.eye(d)[0], (T, 1)), Y / 100 * np.eye(d)[0], {"radius": Y / 100, "y_max": Y}
+    regrets = [simulate(LinearProjection(d, k, seed=case.rng, **names), X, np.full(T, Y)).regret(w)[-1] for _ in range(1000)]
+    return regret_in_band(np.array(regrets), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.43, 0.61)
+
+
+@claim("ito2018", "Theorem 4, features hidden", id="C10y", tier="statistical", level=1e-3, proof="thm-linear",
+       cases=[(64, 2), (256, 2), (256, 33)], tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T},\ d-k\text{ numbers hidden}",
+       controls={"half of the bound": 0.5, "nothing is learnt": {"step": 1e-9}})
+def hidden_numbers(case: Case, step: float = 1.0) -> Evidence:
+    "Upper limit of the mean regret of 500 runs on x = e_1, y = 1, D = 1/100, and the bound (nothing learnt: four times as long); case."
+    d, k = case.value
+    T = 2 * d // (k - 1) * (4 if step < 1 else 1)
+    X, w = np.tile(np.eye(d)[0], (T, 1)), np.eye(d)[0] / 100
+    regrets = [simulate(LinearProjection(d, k, radius=0.01, step=step, seed=case.rng), X, np.ones(T)).regret(w)[-1] for _ in range(500)]
+    return Evidence(mean_limit(np.array(regrets), 1e-3) if step == 1 else np.mean(regrets), "<=", bound_projection(d, k, T, radius=0.01))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #d8063f25
 @functools.cache

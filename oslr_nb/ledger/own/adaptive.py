@@ -26,10 +26,9 @@ from ...core.mathematics.geometry import top_buffer, top_k, top_update
 from ...core.game.learner import Learner
 from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
 from ..problems import Table, linear_table, rational
-from ..claims import Case, Evidence, claim, mean_limit, settle
+from ..claims import Case, Evidence, claim, mean_limit, settle, regret_in_band
 from ..ito2017.algorithm1 import orthogonal_table, rival
 from ..ito2017.algorithms23 import explorer_path
-from .moment_theory import regret_in_band
 from ...papers.ito2017 import algorithms23
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
 from ..ito2017.algorithm1 import correlated_unit_table

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.mathematics.sparse.selectors import forward_selection
-from ..claims import Case, Evidence, claim, mean_limit, slope_interval
+from ..claims import Case, Evidence, claim, mean_limit, regret_in_band, slope_interval
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #32c0650b
 @claim("own", "Lemma, moments are unbiased", id="Z1", tier="exact", proof="lem-unbiased", cases=["four features", "repeat"],
@@ -238,11 +238,6 @@ def played_with_favourites(case: Case, forms: str = "chances", share: float = 1.
     return Evidence(sign * mean_limit(sign * regret, 1e-3), "<=", share * bound_moment_regret(10_000, 21, 1 / 20, 0.1, 1))
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #b6e3b7b8
-def regret_in_band(regret: np.ndarray, bound: float, low: float, high: float) -> Evidence:
-    "How far regret (runs,) over bound comes to the limits of a band, for the upper and the lower limit of the mean."
-    return Evidence(max(mean_limit(regret, 1e-3) / (high * bound), low * bound / -mean_limit(-regret, 1e-3)), "<=", 1)
-
-
 def hard_regret(case: Case, T: float, groups: int, size: int, B: float, gap: float, mean: float) -> np.ndarray:
     "Regret (runs,) of the rule with k = 1, d = groups size + 1: one group is bought a round."
     n, runs = np.unique(np.geomspace(4 * groups, T, 30).astype(int)), max(20, 20_000 // (groups * size))

@@ -24,7 +24,8 @@ from ...core.mathematics.sparse.selectors import greedy_weights, iht, lasso_sele
 from .linear import SCHEDULES, StepOfProjection
 
 # %% auto #0
-__all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'dictionary_projection', 'DictionaryProjection']
+__all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'bound_squared_errors', 'dictionary_projection',
+           'DictionaryProjection']
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #03dictbounds
 Columns = Annotated[int, Integer("Columns of the dictionary.", 1, 10**8)]
@@ -106,6 +107,20 @@ def bound_theorem_8(
     """
     keep = budget // 2 if keep is None else keep
     return (radius + 1) ** 2 * math.sqrt(8 * m / (budget - keep) * (T + 1)) + 2 * (radius + 1) * errors
+
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #81e2220d
+@validated
+def bound_squared_errors(
+    T: Rounds, m: SeveralColumns, budget: Bought, keep: Predicting | None = None, squares: Errors = 0.0, loss: Errors = 0.0,
+    radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, design: Design = "uniform",
+) -> float:
+    """Upper bound on the expected regret of `DictionaryProjection` in which errors count by their squares: Theorem ID 2 (thm-square).
+
+    squares: sum of eps_t^2. loss: that of the comparator; 0 where it is the mean of the labels. Returns: in squared labels, against weights
+    u of the columns with ||u|| <= radius. Source: ours, for Ito et al. 2018, Theorem 8.
+    """
+    root = bound_dictionary(T, m, budget, keep, 0.0, radius, x_norm, y_max, design=design)
+    return root + x_norm**2 * squares + 2 * x_norm * math.sqrt(loss * squares)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #4f6fe92e
 def check_dictionary(A: Any, name: str = "A") -> np.ndarray:

@@ -17,7 +17,7 @@ from ...core.mathematics.experts import bexp_draw_kept, bexp_learn_kept, bexp_ra
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import SLACK, Learner, Role
 from ...core.mathematics.oco import ridge_weights, vaw_learn, vaw_parts
-from ...core.base.parameters import Budget, Count, Features, Integer, Multiplier, Parameter, PlannedRounds, Positive
+from ...core.base.parameters import Budget, Choice, Count, Features, Integer, Multiplier, Parameter, PlannedRounds, Positive
 from ...core.base.parameters import Real, Rounds, Seed, Sparsity, XMax, YMax, but, validated
 from ...core.game.registry import register
 
@@ -80,6 +80,9 @@ Batch = Annotated[int, Integer(
     "Rounds of a batch (B in the paper). Default without kappa: (budget T / d)^(1/3), at least 40 and twice the copies, at most T.",
     1, "T", why="there are T = {T} rounds")]
 Ridge = Annotated[float, Real("Ridge of the batch, squared feature.", 1e-30, 1e30, why="it multiplies a square or a rate")]
+Told = Annotated[str, Choice(
+    "The losses that the copies are told: of least squares, as printed, or of ridge regression, which needs no scale.",
+    words=("printed", "ridge"))]
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #26d97373
 @validated
@@ -101,6 +104,7 @@ class BatchConditions(NamedTuple):
     ridge: Positive = 1.0
     x_max: Positive = 1.0
     y_max: Positive = 1.0
+    radius: Positive | None = None  # bound on the norm of the comparator, for copies that are told the ridge loss
 
 
 @validated
@@ -108,11 +112,14 @@ def bound_greedy(d: Features, k: Sparsity, budget: int, T: int, k1: Count, batch
     """Upper bound on the expected regret of `OnlineGreedyOSLR` against k-sparse weights (Theorem 9 of Kale et al. 2017, mended).
 
     k1: copies of BEXP, from 1 to `budget`. batch: rounds of a batch, from 1 to T. known: kappa is that of every batch for sparsity k1 + k -
-    1, phi for sparsity k1. Returns: the bound of Theorem KG 1 (thm-greedy). An upper bound, with N B in the place of T in its first term.
-    Measured regrets were two to four times smaller for k = 1, ten or more times for larger k.
+    1, phi for sparsity k1; or radius, for ``told="ridge"``. Returns: the bound of Theorem KG 1 (thm-greedy), or of Theorem KG 2
+    (thm-told) if radius is given. An upper bound, with N B in the place of T in its first term. Measured
+    regrets were two to four times smaller for k = 1, ten or more times for larger k.
     """
-    kappa, phi, ridge, x_max, y_max = known
-    if phi is None: fail("phi", phi, "a positive number", "the regret in a batch is divided by it")
+    kappa, phi, ridge, x_max, y_max, radius = known
+    if phi is None and radius is not None: phi = (y_max / radius) ** 2
+    elif phi is None or radius is not None:
+        fail("phi", phi, "a positive number, or None and a radius", "the regret in a batch is divided by it")
     d, budget, k1, T, batch = check_batch_sizes(d, budget, k1, T, batch)
     within = bound_batch(batch, k1, phi, ridge, x_max, y_max)
     N, beta = T // batch, 1 + (k - 1) * kappa**2
@@ -145,7 +152,7 @@ def greedy_parameters(d: Features, k: Sparsity, budget: int, T: int, known: Batc
     kappa = known.kappa
     d, budget, _, T, _ = check_batch_sizes(d, budget, 1, T, 1)
     wanted = lambda k1: max(min(d, k1 + k), least or 0)
-    if known.phi is not None: return smallest_bound(d, k, budget, T, known, wanted)
+    if known.phi is not None or known.radius is not None: return smallest_bound(d, k, budget, T, known, wanted)
     copies = kappa**2 * k * math.log(T) / 3
     why = f"Theorem 9 sets k1 = kappa^2 k ln(T) / 3 = {copies:.4g}, and each copy of BEXP asks for a feature or more"
     k1 = max(1, math.ceil(min(copies, 1e15)))
@@ -171,13 +178,14 @@ def smallest_bound(d: int, k: int, budget: int, T: int, known: BatchConditions, 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a22826a2
 def online_greedy(
     X: np.ndarray, y: np.ndarray, budget: int, k1: int, batch: int, eta: float, ridge: float = 1.0, y_max: float = 1.0,
-    asked: Any = None, seed: Any = None, proper: bool = False,
+    asked: Any = None, seed: Any = None, proper: bool = False, told: Told = "printed",
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 2 of Kale et al. 2017 in plain numpy.
 
     budget, k1, batch: features bought a round (k0 in the paper), copies of BEXP, rounds of a batch (B). ridge, y_max:
     ridge of VAW; bound on the labels, by whose square losses are divided. asked: what the copies ask for, the special
-    feature first; drawn if not given. Returns predictions (T,); special: the special features of each batch, also of an
+    feature first; drawn if not given. told: "ridge" for the losses of Theorem KG 2 (thm-told). Returns
+    predictions (T,); special: the special features of each batch, also of an
     unfinished one; L (k1, d): sums of estimated losses at the end.
     """
     X = check_magnitude("X", check_array("X", X, (None, None)))
@@ -213,7 +221,9 @@ def online_greedy(
         if len(rounds) < batch: break
         for i in range(k1):
             for j in U[i]:                                                      # (11), (12)
-                loss = set_loss(X[rounds.start : rounds.stop], y[rounds.start : rounds.stop], list(dict.fromkeys([*chosen[:i], j])))
+                extra = math.sqrt(ridge) * np.eye(d) if told == "ridge" else np.zeros((0, d))
+                rows, labels = np.vstack([X[rounds], extra]), np.r_[y[rounds], np.zeros(len(extra))]
+                loss = set_loss(rows, labels, list(dict.fromkeys([*chosen[:i], j]))) * len(rows) / batch
                 L[i, j] += loss / y_max**2 / (p[i, j] + (1 - p[i, j]) * (M - 1) / (d - 1))
     return yhat, np.array(special), L
 
@@ -247,6 +257,7 @@ class Plan(NamedTuple):
     batch: int
     ridge: float
     unit: float  # rounds of a batch times y_max^2
+    extra: float  # what is added to each sum of squares before the copies are told their losses: 0, or the ridge
     losses: np.ndarray  # (k1, draws)
     z: np.ndarray  # (k1,): special features
     w: np.ndarray  # (k1,): weights that are committed
@@ -358,6 +369,7 @@ def greedy_losses(n: int, plan: Plan, state: BatchState) -> None:
 def end_batch(n: int, num: Any, plan: Plan, state: BatchState) -> None:
     "Lines 11 and 12, and a clean table for the next batch."
     U, G, R, u, losses, root = state.U, state.G, state.R, state.u, plan.losses, math.sqrt(plan.ridge)
+    for c in range(n): G[c, c] += plan.extra
     greedy_losses(n, plan, state)
     for i in range(U.shape[0]):
         for a in range(U.shape[1]): losses[i, a] = min(losses[i, a] / plan.unit, 1.0)
@@ -411,7 +423,8 @@ class GreedyBatches(Learner):
         self.draws = budget // k1
         self.eta = step * bexp_rate(T // batch, d, self.draws) if d > 1 else step
         room = (np.zeros((k1, self.draws)), np.zeros(k1), np.zeros(k1), np.zeros((k1, budget + 1)), np.zeros(budget), np.zeros(budget))
-        self._plan = Plan(self.eta, batch, ridge, batch * y_max * y_max, *room)
+        extra = ridge if params.get("told") == "ridge" else 0.0
+        self._plan = Plan(self.eta, batch, ridge, batch * y_max * y_max, extra, *room)
         self._allocate()
         self.W[:], self.total[:], self.R[:] = 1.0, d, math.sqrt(ridge) * np.eye(k1)
 
@@ -459,8 +472,10 @@ class OnlineGreedyOSLR(GreedyBatches):
 
     Notes
     -----
-    Regret: `bound_greedy`. The defaults without `kappa` are sensible and outside of the theorem, whose parameters exist for long runs only.
-    An unfinished last batch is played and teaches the copies nothing. Source: Kale et al. 2017, Algorithm 2;
+    Regret: `bound_greedy`; with ``told="ridge"`` it needs no lower bound on the eigenvalues of batches. The defaults without `kappa`
+    are sensible and outside of the theorem, whose parameters exist for long runs only. An unfinished last batch is played and teaches
+    the copies nothing.
+    Source: Kale et al. 2017, Algorithm 2;
     `nbs/papers/kale2017/02_greedy.ipynb`.
 
     See Also
@@ -477,13 +492,13 @@ class OnlineGreedyOSLR(GreedyBatches):
     def __init__(
         self, d: Features, budget: BudgetOfCopies, *, k: Sparsity, T: PlannedRounds, kappa: Kappa | None = None, k1: Copies | None = None,
         batch: Batch | None = None, ridge: Ridge = 1.0, step: Multiplier = 1.0, x_max: XMax = 1.0,
-        y_max: YMax = 1.0, seed: Seed = None,
+        y_max: YMax = 1.0, told: Told = "printed", seed: Seed = None,
     ):
         if kappa is not None:
             plan = greedy_parameters(d, k, budget, T, BatchConditions(kappa))
             k1, batch = plan.k1 if k1 is None else k1, plan.batch if batch is None else batch
         d, budget, k1, T, batch = check_batch_sizes(d, budget, min(budget, max(k, budget // 2)) if k1 is None else k1, T, batch)
-        super().__init__(d, budget, k1, T, batch, seed, ridge=ridge, step=step, x_max=x_max, y_max=y_max, k=k, kappa=kappa)
+        super().__init__(d, budget, k1, T, batch, seed, ridge=ridge, step=step, x_max=x_max, y_max=y_max, told=told, k=k, kappa=kappa)
         self.params["k1"] = k1
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #a2669d77
