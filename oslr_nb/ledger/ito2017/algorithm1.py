@@ -570,7 +570,7 @@ def factor_sigma(case: Case, factor: Callable[[float], float] = lambda square: 1
     bound = bound_sharpened(1, 4, 3, 1, T, LinearModel(math.sqrt(delta), math.sqrt(1 - 3 * delta), y_max=h))
     return regret_in_band(np.array(regrets), factor((1 - 3 * delta) / delta) * bound, 0.0037, 0.0085)
 
-
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #24334cf3
 @claim("ito2017", "Theorem 2, sharpened: the factors M and T", id="A9q", tier="statistical", level=1e-3, proof="thm-two",
        cases=[(8, 1, 3), (16, 1, 3), (32, 1, 3), (32, 1, 9), (8, 1, 7)],
        tex=r"0.09\le\text{regret}/\bigl(\nu\sqrt{MT/2}\bigr)\le0.13\text{ while }M=\tfrac1{q^*}+\tfrac{15}p\text{ and }T\text{ change}",
@@ -587,7 +587,7 @@ def factor_M(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evid
     bound = bound_sharpened(1, d, budget, top, T, LinearModel(d**-0.5, d**-0.5))
     return regret_in_band(regrets, factor(d, top, budget, T) * bound, 0.09, 0.13)
 
-
+# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #6562afc3
 @claim("ito2017", "Theorem 2, sharpened (ours), features hidden", id="A9h", tier="statistical", level=1e-3, proof="thm-two",
        cases=[(60, 16, 18), (100, 20, 22)], tex=r"\mathbb ER_T(w^*)\le\nu\sqrt{MT/2},\ d-k'\text{ features hidden}",
        controls={"a fifth of the bound": 0.2, "without the price of pairs, 1/q*, and half of the rest": {"pairs": False}})

@@ -278,7 +278,7 @@ def squared_errors(case: Case, root: float = 1.0, square: float = 1.0) -> Eviden
     squares = (np.linalg.norm((used - dense) @ A, axis=1) ** 2).sum()
     return Evidence(float(spent), "<=", float(squares + 2 * root * math.sqrt(((X @ u - y) ** 2).sum() * squares)), tol=1e-9)
 
-
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #39e0d420
 @claim("ito2018", "Theorem 8, errors by their squares: a run", id="C13u", tier="statistical", level=1e-3, proof="thm-square",
        cases=[(10, 100, 10, 4, 2), (3, 3, 3, 2, 1)],
        tex=r"\mathbb ER_T(Au)\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}+X^2\,\mathbb E\sum_t\epsilon_t^2\text{ for labels of mean }x_t^\top Au",

@@ -318,7 +318,7 @@ def first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> 
     regrets = [simulate(LinearProjection(d, k, seed=case.rng, **names), X, np.full(T, Y)).regret(w)[-1] for _ in range(1000)]
     return regret_in_band(np.array(regrets), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.43, 0.61)
 
-
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #2c8457af
 @claim("ito2018", "Theorem 4, features hidden", id="C10y", tier="statistical", level=1e-3, proof="thm-linear",
        cases=[(64, 2), (256, 2), (256, 33)], tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T},\ d-k\text{ numbers hidden}",
        controls={"half of the bound": 0.5, "nothing is learnt": {"step": 1e-9}})

@@ -321,7 +321,7 @@ def told_batch(d: int, T: int) -> int:
     "A batch of whole cycles, the best for features of magnitude one."
     return d * max(1, round(greedy_parameters(d, 1, d, T, BatchConditions(1.0, phi=1.0), least=d).batch / d))
 
-
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #c49d9db2
 @claim("kale2017", "Theorem 9 told the ridge loss (ours)", id="K24m", tier="statistical", level=1e-3, proof="thm-told",
        cases=[1.0, 0.1, 1e-3],
        tex=r"\mathbb ER_T(w)\le BY^2\sqrt{2\tfrac dMN\ln d}+N\bigl[a\Vert w\Vert^2+Y^2\ln\bigl(1+\tfrac{BX^2}a\bigr)\bigr]+\dots",
