@@ -71,6 +71,7 @@ def residual(M: np.ndarray, budget: float, costs: np.ndarray | None, groups: np.
     everything = budget >= menu.offers(len(b))[0].sum() * (1 - 1e-9)
     S = np.flatnonzero(spread) if everything else np.array(best_features(R, b, menu)[1], np.int64)
     v = np.append(np.zeros(len(b)), (1.0, 0.0))
+    S = S[spread[S] > 0]  # a group may hold constants
     ridge = R[np.ix_(S, S)] + len(S) / M[-1, -1] * np.eye(len(S))
     v[S] = -np.linalg.solve(ridge, b[S]) * math.sqrt(variance) / spread[S]
     v[-1] = -v[:-1] @ M[-1, :-1] / M[-1, -1]

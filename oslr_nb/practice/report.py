@@ -23,9 +23,9 @@ from ..core.game.plots import RunFigure
 from ..core.game.registry import all_learners
 from ..core.base.storage import replace_file, write_whole
 from ..own.moments.learner import PairwiseLeastSquares
-from .budgets import best_features, order_words, standardised
+from .budgets import BudgetLoss, best_features, budgets_of, loss_curve, order_words, standardised
 from .data import markdown
-from .reading import Survey
+from .reading import Survey, read_whole
 from .scaling import FAR, LIMIT, Scaled
 
 # %% auto #0
@@ -280,6 +280,27 @@ def hints(r: dict[str, Any]) -> list[str]:
     return out
 
 
+WHOLE = 10**6  # numbers of a table, at most, of which the report shows what other budgets would reach
+
+
+def curve_of(path: Path, survey: Survey, menu: Menu) -> list[list[float]] | None:
+    "Budgets, what the best features for each lose on rows that were held back, and half of the interval; None if the table is large."
+    if survey.rows * len(survey.names) > WHOLE or len(survey.names) > 200: return None
+    X, y = read_whole(path, survey)
+    X = X - X.mean(axis=0)
+    curve = loss_curve(X, y - y.mean(), budgets_of(len(menu.offers(X.shape[1])[0]), menu.budget, menu.costs), menu.costs, menu.groups)
+    return [[o.budget, o.loss, o.error, o.features] for o in curve]
+
+
+def budgets_text(r: dict[str, Any]) -> list[str]:
+    "What other budgets reach."
+    if r["budgets"] is None: return [f"What other budgets reach is shown of tables with up to {WHOLE:,} numbers in up to 200 columns.", ""]
+    if not r["budgets"]: return []
+    rows = [(f"{o.budget:g}", o.words) for o in (BudgetLoss(*row) for row in r["budgets"])]
+    return ["## Other budgets", "", "The best features for each budget in hindsight, on rows that were held back:", "",
+            markdown(("budget", "explain (95 % interval)"), rows)]
+
+
 def report_text(r: dict[str, Any]) -> str:
     "The report as Markdown."
     d, T = len(r["features"]), r["rounds"]
@@ -306,7 +327,7 @@ def report_text(r: dict[str, Any]) -> str:
         once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
         out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
                 f"{r['price_of_everything']:.6g}{once}.", ""]
-    out += [FIGURE_LINK, "", "## Features", "", features_table(r)]
+    out += [FIGURE_LINK, "", *budgets_text(r), "## Features", "", features_table(r)]
     if r["weight_errors"]:
         out += ["± is a rough standard error: the label's deviation over the root of the rows in which the feature was bought, in its "
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
@@ -346,10 +367,11 @@ def figure_of(r: dict[str, Any]) -> Any:
     shares = (raster / np.maximum(times, 1)[:, None])[:, order].T
     weighed = zip(r["features"], r["weights"], r["deviations"] or np.ones(len(r["weights"])), strict=True)
     levels = {f"ridge regression on all {len(r['features'])} features": r["hindsight"]["ridge"]} if r["hindsight"] else {}
+    budgets = np.array([(b, 1 - loss, half) for b, loss, half, _ in r["budgets"] or []])
     return RunFigure(
         np.cumsum([n[p].sum() for p in parts]), {r["learner_made"]: mean(mine), "mean of the labels so far": mean(means)}, levels, spent,
         "money spent" if "spent" in r else "numbers bought", {name: w * size for name, w, size in weighed if w},
-        shares, [r["features"][i] for i in order]).draw(need("matplotlib.figure").Figure)
+        shares, [r["features"][i] for i in order], budgets).draw(need("matplotlib.figure").Figure)
 
 
 STYLE = """body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif }

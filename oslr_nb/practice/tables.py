@@ -28,7 +28,7 @@ from ..own.choice import auto, make_learner, priced_learners
 from .columns import MISSING
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
 from .reading import read_history, survey_table
-from .report import BINS, COMPARED, PARTS, card_text, gather, parts_of, report_text, write_pictures
+from .report import BINS, COMPARED, PARTS, card_text, curve_of, gather, parts_of, report_text, write_pictures
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
 # %% auto #0
@@ -477,7 +477,7 @@ def run_table(
         if place.exists(): done = load_checkpoint(place, facts, lr, tally, survey.start)
         else: done = 0 if known is None else learn_history(lr, tally, *known[:2])
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
-        results = gather(survey, facts, lr, tally, prices)
+        results = gather(survey, facts, lr, tally, prices) | {"budgets": curve_of(path, survey, lr.menu)}
         lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)
         lr.save(out / "model.npz")
         text, card, model = report_text(results), card_text(results, json.loads(lr.to_json())), lr.to_json()

@@ -3,11 +3,15 @@
 import math
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 from conftest import command
 
 import oslr_nb as oslr
+from oslr_nb.practice import report
 from oslr_nb.practice.budgets import budgets_of, enough, loss_curve, residual, rounds_needed
+from oslr_nb.practice.tables import run_table as report_run
 
 RNG = np.random.default_rng(3)
 N, D = 1200, 10
@@ -60,6 +64,15 @@ def test_where_there_is_nothing_to_say(X, y):
     oslr.recommend(X, y, budget=2)
 
 
+def test_a_constant_in_a_group_changes_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = X[:, 0] + X[:, 1] - X[:, 2] + 0.1 * rng.normal(size=300)
+    plain = loss_curve(X, y, [1, 2, 3], None, np.array([0, 0, 1, 2]))
+    constant = loss_curve(np.column_stack([X, np.ones(300)]), y, [1, 2, 3], None, np.array([0, 0, 1, 2, 0]))
+    assert [o.loss for o in constant] == pytest.approx([o.loss for o in plain], rel=1e-2) and plain[0].loss < 0.6
+
+
 def test_the_rounds_are_those_after_which_the_loss_stays_low():
     class Late:  # is right after 500 rounds
         def __init__(self, seed): self.seed = seed
@@ -101,3 +114,17 @@ def test_what_stands_in_the_way_is_said(tmp_path):
     assert told.exit_code == 0 and "'x12'" in told.output and told.output.count("x12") <= 3 and "Loss a round" not in told.output
     few = command("recommend", tmp_path / "a.csv", "--target", "y", "--theory", "--ignore", "x12")
     assert few.exit_code == 0 and "Loss a round" in few.output and "x12" not in few.output
+
+
+def test_the_report_shows_other_budgets_of_small_tables(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 6))
+    y = X[:, 1] - X[:, 4] + 0.5 * rng.normal(size=400)
+    pa.csv.write_csv(pa.table({f"f{i}": X[:, i] for i in range(6)} | {"y": y}), tmp_path / "t.csv")
+    found = report_run(tmp_path / "t.csv", target="y", budget=3, out=tmp_path / "a")["budgets"]
+    wanted = loss_curve(X, y, budgets_of(6, 3))
+    assert found == [pytest.approx([o.budget, o.loss, o.error, o.features], rel=1e-6) for o in wanted]
+    for name in ("report.md", "report.html"): assert all(o.words in (tmp_path / "a" / name).read_text() for o in wanted)
+    monkeypatch.setattr(report, "WHOLE", 2399)
+    assert report_run(tmp_path / "t.csv", target="y", budget=3, out=tmp_path / "b")["budgets"] is None
+    assert "shown of tables with up to 2,399 numbers" in (tmp_path / "b" / "report.html").read_text()

@@ -27,15 +27,19 @@ class RunFigure:
     weights: dict[str, float] = field(default_factory=dict)  # of the favourites, by name, times the deviations of the features
     raster: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (m, q): in what part of the rounds a feature was bought
     names: list[str] = field(default_factory=list)  # of these m features
+    budgets: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (b, 3): a budget, what it explains, half of the interval
 
     def draw(self, new: Any) -> Any:
         "Draw it on a new figure of matplotlib, which a function makes, and return that."
         with need("matplotlib.style").context("oslr_nb.figures"):
             parts = [self._draw_losses, *[self._draw_raster] * bool(self.raster.size), *[self._draw_weights] * bool(self.weights)]
-            parts.append(self._draw_spent)
-            columns = 2 if len(parts) == 4 else len(parts)
-            figure = new(figsize=(10, 3.6 * len(parts) / columns), layout="constrained")
-            for part, ax in zip(parts, figure.subplots(len(parts) // columns, columns).ravel(), strict=True): part(ax)
+            parts += [self._draw_spent, *[self._draw_budgets] * bool(self.budgets.size)]
+            columns = 2 if len(parts) >= 4 else len(parts)
+            rows = -(-len(parts) // columns)
+            figure = new(figsize=(10, 3.6 * rows), layout="constrained")
+            axes = figure.subplots(rows, columns, squeeze=False).ravel()
+            for part, ax in zip(parts, axes, strict=False): part(ax)
+            for ax in axes[len(parts) :]: ax.set_axis_off()
             return figure
 
     def _draw_losses(self, ax: Any) -> None:
@@ -58,6 +62,11 @@ class RunFigure:
     def _draw_spent(self, ax: Any) -> None:
         ax.plot(np.linspace(0, self.rounds.max(initial=1), len(self.spent) + 1), np.append(0.0, self.spent))
         ax.set(xlabel="rounds", ylabel=self.unit, ylim=(0, None))
+
+    def _draw_budgets(self, ax: Any) -> None:
+        budget, explained, half = self.budgets.T
+        ax.errorbar(budget, 100 * explained, yerr=100 * half, marker="o", capsize=3)
+        ax.set(xlabel="budget", ylabel="explained by the best features (%)", ylim=(0, 100))
 
 
 def plain(name: Any) -> str:
