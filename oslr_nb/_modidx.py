@@ -2457,6 +2457,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                        'oslr_nb.ledger.murata2018.exploration.stands_still': ( 'papers/murata2018/exploration.html#stands_still',
                                                                                                                'oslr_nb/ledger/murata2018/exploration.py'),
                                                        'oslr_nb.ledger.murata2018.exploration.three_variances': ( 'papers/murata2018/exploration.html#three_variances',
+                                                                                                                  'oslr_nb/ledger/murata2018/exploration.py'),
+                                                       'oslr_nb.ledger.murata2018.exploration.ties_everywhere': ( 'papers/murata2018/exploration.html#ties_everywhere',
                                                                                                                   'oslr_nb/ledger/murata2018/exploration.py')},
             'oslr_nb.ledger.murata2018.hybrid': { 'oslr_nb.ledger.murata2018.hybrid.distance_by_enumeration': ( 'papers/murata2018/hybrid.html#distance_by_enumeration',
                                                                                                                 'oslr_nb/ledger/murata2018/hybrid.py'),

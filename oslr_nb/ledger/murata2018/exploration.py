@@ -246,6 +246,21 @@ def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Ev
     low, high = np.linalg.eigvalsh(2 * V)[[0, -1]]
     return Evidence(float(high / low), "<=", kappa)
 
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #911a270e
+@claim("murata2018", "a run that stands still with the step 1/L (ours)", id="MS1g", tier="exact", proof="prp-still",
+       cases=[(root, k, which) for which in ("ties", "condition") for root in (1, 2, 5) for k in (1, 3)],
+       tex=r"\kappa=1+2\sqrt{s/k},\ \eta=\tfrac1L:\ \theta-\eta\nabla\mathcal L(\theta)=(1,\dots,1)",
+       controls={"weights of the truth that are a tenth larger": {"larger": Fraction(1, 10)}})
+def ties_everywhere(case: Case, larger: Fraction = Fraction(0)) -> Evidence:
+    "Largest distance of the entries after a step from 1, or condition number and 1 + 2 sqrt(s/k); case (sqrt(s/k), k, which)."
+    root, k, which = case.value
+    s, a = root * root * k, 1 + root
+    theta, star = np.array([Fraction(1)] * s + [Fraction(0)] * k), np.array([Fraction(0)] * s + [a + larger] * k)
+    D, b = theta - star, np.array([Fraction(1)] * s + [Fraction(1 - a)] * k)
+    V = np.eye(s + k, dtype=int) - np.outer(b, b) / (b @ (D + larger * np.array([0] * s + [1] * k)))  # 2 Sigma / L
+    if which == "condition": return Evidence(1 / (1 - b @ b / (b @ D)), "==", 1 + 2 * root)
+    return Evidence(np.abs(theta - V @ D - 1).max(), "==", 0)
+
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d6dd06bf
 @claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short", cases=[0.1, 0.2, 0.3, 0.4],
        tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
