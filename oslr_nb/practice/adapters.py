@@ -470,6 +470,8 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         first = not hasattr(self, "classifier_")
         if first and classes is None: fail("classes", None, "all classes, in the first call of partial_fit", "later rows may bring others")
         if not first: check_settings(self)
+        if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            fail("classes", np.unique(classes).tolist(), f"{self.classes_.tolist()}, as in the first call", "a new model begins anew")
         with unless_refused(self):
             y = self._labels(X, y)
             X, y, names = self._table(X, self._begin(np.unique(classes), y) if first else self._numbers(y), first)

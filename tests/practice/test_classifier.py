@@ -60,6 +60,7 @@ def test_refused():
     model = OSLRClassifier(4, random_state=0).fit(X[:300], Y[:300])
     before = copy.deepcopy(vars(model))
     with refused("y\\[2\\] = "): model.partial_fit(X[:3], ["yes", "no", "perhaps"])
+    with refused("classes = "): model.partial_fit(X[:3], Y[:3], classes=["yes", "perhaps"])
     with refused("classes = None"): OSLRClassifier(4).partial_fit(X, Y)
     with refused("classes in y = "): OSLRClassifier(4).fit(X, ["yes"] * 1500)
     with refused("classes = "): OSLRClassifier(4.0, costs=[1.0] * 12).fit(X, np.arange(1500) % 3)

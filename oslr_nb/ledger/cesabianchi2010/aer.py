@@ -327,7 +327,7 @@ def risk_theorem_sharp(case: Case, broken: str = "") -> Evidence:
 
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #b73574df
 @claim("cesabianchi2010", "Theorem 2, sharpened: the factors", id="D9f", tier="statistical", level=1e-3, proof="thm-aer",
-       cases=[(8, 2), (16, 2), (32, 2), (32, 8), (16, 8)],
+       cases=[(32, 2), (8, 2), (16, 2), (32, 8), (16, 8)],
        tex=r"0.16\le\sqrt{h_m}\;\text{excess}/\bigl(2\sqrt2\,\tfrac{d(B+1)B_2}{\sqrt k}\sqrt{h_m/m}\bigr)\le0.33,\ m=\tfrac{2d^2}k",
        controls={"half of the bound": {"factor": lambda d, k: 0.5}, "without d": {"factor": lambda d, k: 8 / d},
                  "the root of d": {"factor": lambda d, k: math.sqrt(8 / d)},

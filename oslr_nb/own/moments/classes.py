@@ -38,7 +38,7 @@ def mix(raw: np.ndarray, losses: np.ndarray, q: np.ndarray, out: np.ndarray) -> 
         share = math.exp(least - losses[i])
         total += share
         for c in range(K):
-            q[i, c] = (1 - K * CUT) * raw[i, c] + CUT
+            q[i, c] = (1 - CUT) * raw[i, c] + CUT / K
             out[c] += share * q[i, c]
     for c in range(K): out[c] /= total
 
@@ -227,6 +227,7 @@ class Classifier:
         options = {"costs": costs, "groups": groups, "average": average, "ahead": ahead}
         self.classes, self._S = tuple(names), np.zeros(0, np.int64)
         self._line: tuple[np.ndarray, float, np.ndarray] | None = None
+        self._new: Heads  # with memory of its own for an example that is no round
         self.learner = (PairwiseLeastSquares if K == 2 else ForSeveral)(d, budget, seed=seed, **options)
         d, m = self.learner.d, self.learner.holds or self.learner.d
         if isinstance(self.learner, ForSeveral): self.learner.sums, self.learner.counts = np.zeros((K, d)), np.zeros(K)
@@ -340,7 +341,7 @@ class Classifier:
         self._line = None
         for row, c in zip(check_features(np.asarray(X))[:, F].astype(float), labels, strict=True):
             self._guess_frozen(F, row)
-            teach(c, F, self.heads)
+            teach(c, F, self._new)
 
     def predict_proba_of(self, X: Any) -> np.ndarray:
         """Probabilities for new examples, from the favourites alone; nothing is learnt.
@@ -372,8 +373,11 @@ class Classifier:
                 self._line = lr._plan.W[-1, : len(F)].copy(), float(lr._plan.level[-1]), lr.means_[F]
             w, level, means = self._line
             s = float(np.where(np.isnan(row), means, row) @ w + level)
-        guess(F, row, s, lr.single, lr.centre, self.heads)
-        return self.heads.out.copy()
+        h = self.heads  # what the round has written into is not touched: it may still wait for its label
+        memory = {name: np.zeros_like(getattr(h, name)) for name in ("raw", "q", "out", "s", "z", "x", "score")}
+        self._new = h._replace(**memory)
+        guess(F, row, s, lr.single, lr.centre, self._new)
+        return self._new.out
 
     def _class(self, name: str, label: Any) -> int:
         "The number of a class."

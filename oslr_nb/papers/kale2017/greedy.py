@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_flag, check_indices, check_int, check_magnitude, check_rng, check_scales, fail
+from ...core.base.checks import check_array, check_choice, check_flag, check_indices, check_int
+from ...core.base.checks import check_magnitude, check_rng, check_scales, fail
 from ...core.mathematics.experts import bexp_draw_kept, bexp_learn_kept, bexp_rate, bound_bexp
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import SLACK, Learner, Role
@@ -193,7 +194,7 @@ def online_greedy(
     if X.shape[0] < 1 or X.shape[1] < 2: fail("shape of X", X.shape, "one round and two features at least")
     d, budget, k1, T, batch = check_batch_sizes(X.shape[1], budget, check_int("k1", k1, 1), len(X), check_int("batch", batch, 1))
     eta, ridge, y_max = check_scales(low=1e-30, high=1e30, eta=eta, ridge=ridge, y_max=y_max)
-    M, proper = budget // k1, check_flag("proper", proper)
+    M, proper, told = budget // k1, check_flag("proper", proper), check_choice("told", told, ("printed", "ridge"))
     if np.abs(y).max() > y_max * SLACK: fail("y", float(np.abs(y).max()), f"at most y_max = {y_max:g}")
     rng, L, yhat, special = check_rng(seed), np.zeros((k1, d)), np.zeros(T), []
     if asked is not None: asked = check_array("asked", asked, (-(-T // batch), k1, M), "one set for each copy and batch").astype(int)
