@@ -392,8 +392,8 @@ def in_unit_norms(bound: Callable[..., float], c: Constants, T: int, low: float)
 class RDA2(SquaresRDA):
     """Algorithm 2 of Ito et al. 2017: no feature to spare; explore in the rounds 1, 4, 9, ...
 
-    In an exploring round it looks at random features, from which Algorithm 1 learns; in all others at the features that
-    this explorer believes in. A second dual averaging predicts with them.
+    In an exploring round it looks at random features, from which Algorithm 1 learns; in all others at the features
+    with the largest mean weights of this explorer. A second dual averaging predicts with them.
 
     Attributes
     ----------
