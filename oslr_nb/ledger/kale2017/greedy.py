@@ -306,7 +306,7 @@ def within_batches(case: Case, least_squares: bool = False) -> Evidence:
 
 @functools.cache
 def told_regrets(scale: float, step: float) -> np.ndarray:
-    "Regrets of four runs told the ridge loss, k = k1 = 1, d = 16, all bought: orthogonal features of a magnitude, ridge its square."
+    "Regrets of four runs with the ridge loss, k = k1 = 1, d = 16, all bought: orthogonal features of a magnitude, ridge its square."
     d, T = 16, 2**17
     X, j = scale * hadamard(d), 9
     X, y = np.vstack([X, X]), np.r_[0.7 * X[:, j] / scale + 0.3, 0.7 * X[:, j] / scale - 0.3]

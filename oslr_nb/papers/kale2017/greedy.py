@@ -82,7 +82,7 @@ Batch = Annotated[int, Integer(
     1, "T", why="there are T = {T} rounds")]
 Ridge = Annotated[float, Real("Ridge of the batch, squared feature.", 1e-30, 1e30, why="it multiplies a square or a rate")]
 Told = Annotated[str, Choice(
-    "The losses that the copies are told: of least squares, as printed, or of ridge regression, which needs no scale.",
+    "The losses that the copies learn from: of least squares, as printed, or of ridge regression, which needs no scale.",
     words=("printed", "ridge"))]
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #26d97373
@@ -105,7 +105,7 @@ class BatchConditions(NamedTuple):
     ridge: Positive = 1.0
     x_max: Positive = 1.0
     y_max: Positive = 1.0
-    radius: Positive | None = None  # bound on the norm of the comparator, for copies that are told the ridge loss
+    radius: Positive | None = None  # bound on the norm of the comparator, for copies that learn from the ridge loss
 
 
 @validated
@@ -258,7 +258,7 @@ class Plan(NamedTuple):
     batch: int
     ridge: float
     unit: float  # rounds of a batch times y_max^2
-    extra: float  # what is added to each sum of squares before the copies are told their losses: 0, or the ridge
+    extra: float  # what is added to each sum of squares before the copies learn their losses: 0, or the ridge
     losses: np.ndarray  # (k1, draws)
     z: np.ndarray  # (k1,): special features
     w: np.ndarray  # (k1,): weights that are committed
