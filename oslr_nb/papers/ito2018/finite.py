@@ -365,7 +365,7 @@ class BlockBandit(Learner):
     """Algorithm 1 of Ito et al. 2018 for linear observations: a bandit over them, an online learner inside.
 
     The rounds are cut into blocks. At the beginning of each block Tsallis-INF chooses one of K observation functions, and through the block
-    an online learner that starts afresh predicts from what it gives. The bandit learns its mean loss.
+    an online learner that starts afresh predicts from what it gives. The bandit learns the mean loss of the block.
 
     Attributes
     ----------
