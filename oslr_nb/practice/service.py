@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -398,6 +398,24 @@ class State:
         with contextlib.suppress(sqlite3.Error): self.journal.execute("DELETE FROM lines")
 
 # %% ../../nbs/practice/service.ipynb #82e0d50e
+NO_STATE = "state = None: it must be a file (--state FILE)."
+
+
+def complain(sentence: str) -> str:
+    "Write a sentence to standard error, if somebody reads that; returns the sentence."
+    with contextlib.suppress(OSError):
+        if sys.stderr is not None: print(sentence, file=sys.stderr, flush=True)
+    return sentence
+
+
+@contextlib.contextmanager
+def in_use(name: str, descriptor: int, use: str) -> Iterator[None]:
+    "Name the input or the output that cannot be read or written; the caller sees by itself that nobody reads its output any more."
+    try: yield
+    except BrokenPipeError: raise
+    except OSError as error: fail(name, descriptor, f"a file descriptor that can be {use}", str(error))
+
+
 class Pipes:
     "The loop between two file descriptors; `calm` says that no line is half done, so that a signal may act at once."
 
@@ -417,10 +435,15 @@ class Pipes:
     def act_on_signals(self) -> None:
         "Save for each signal that came, and end unless it was SIGUSR1."
         while self.signals:
-            self.calm, number = False, self.signals.pop()
-            wrong = self.save()
-            if number in EXIT_CODES: raise SystemExit(1 if wrong and self.state is not None else EXIT_CODES[number])
+            self.calm = False
+            if (code := self.after_signal(self.signals.pop())) is not None: raise SystemExit(code)
             self.calm = True
+
+    def after_signal(self, number: int) -> int | None:
+        "Save, if there is a state; the exit code, or None for SIGUSR1, after which the service continues."
+        if self.state is not None: return 1 if self.save() and number in EXIT_CODES else EXIT_CODES.get(number)
+        if number not in EXIT_CODES: complain(NO_STATE)
+        return EXIT_CODES.get(number)
 
     def wait(self, seconds: float) -> None:
         "Set when the state is due again, after a save that took so many seconds."
@@ -434,31 +457,33 @@ class Pipes:
 
     def save(self) -> str:
         "Write the state; returns the error, if any, in a sentence that also goes to standard error."
-        start, wrong = time.monotonic(), "state = None: it must be a file (--state FILE)."
-        if self.state is not None:
-            try:
-                self.state.save(self.service)
-                return ""
-            except OSError as error: wrong = f"state = {str(self.state.path)!r}: it must be a file that can be written ({error})."
-            finally: self.wait(time.monotonic() - start)
-        print(wrong, file=sys.stderr, flush=True)
-        return wrong
+        if self.state is None: return NO_STATE
+        start = time.monotonic()
+        try:
+            self.state.save(self.service)
+            return ""
+        except OSError as error: return complain(f"state = {str(self.state.path)!r}: it must be a file that can be written ({error}).")
+        finally: self.wait(time.monotonic() - start)
 
     def keep(self) -> None:
         "Force the answered lines to the disk; end the process if neither journal nor state can be written."
         if self.state is None: return
         try: self.state.commit()
         except sqlite3.Error as error:
-            wrong = f"state = {str(self.state.path)!r}: its journal must be a file that can be written ({error})."
-            print(wrong, file=sys.stderr, flush=True)
+            complain(f"state = {str(self.state.path)!r}: its journal must be a file that can be written ({error}).")
             if self.save(): raise SystemExit(1) from None
 
     def flush(self) -> None:
         "Keep the answered lines, then send their answers."
         self.keep()
-        out, self.answers = memoryview("".join(a + "\n" for a in self.answers).encode()), []
-        self.calm = True
-        while out: out = out[os.write(self.sink, out) :]
+        answers, self.answers = self.answers, []
+        self.send(answers)
+
+    def send(self, lines: list[str]) -> None:
+        "Write lines to the output."
+        out, self.calm = memoryview("".join(line + "\n" for line in lines).encode()), True
+        with in_use("sink", self.sink, "written"):
+            while out: out = out[os.write(self.sink, out) :]
         self.calm = False
 
     def split(self, chunk: bytes) -> list[bytes | None]:
@@ -495,7 +520,7 @@ class Pipes:
                 self.flush()
                 self.calm = True
                 self.act_on_signals()
-                chunk = os.read(self.source, 2**16)
+                with in_use("source", self.source, "read"): chunk = os.read(self.source, 2**16)
                 self.calm = False
                 for line in self.split(chunk):
                     if self.do(line):

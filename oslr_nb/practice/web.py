@@ -5,15 +5,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import html
-import os
 import re
 from typing import Any
 
 from ..core.base.checks import fail, need
 
 need("tornado")
-from .service import ENCODE, EXIT_CODES, MORE, OPS, Pipes
+from .service import ENCODE, MORE, OPS, Pipes
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
@@ -105,9 +105,7 @@ class Web(Pipes):
 
     def between(self, number: int) -> None:
         "Save for a signal, and end unless it was SIGUSR1."
-        try: wrong = self.save()
-        except BrokenPipeError: wrong = "nobody reads the standard error any more"
-        if number in EXIT_CODES: self.end(1 if wrong and self.state is not None else EXIT_CODES[number])
+        if (code := self.after_signal(number)) is not None: self.end(code)
 
     def end(self, code: int) -> None:
         "End with this code when the answers have left."
@@ -131,7 +129,7 @@ class Web(Pipes):
         server.add_sockets(self.sockets)
         host, port = self.sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-        os.write(self.sink, (ENCODE(self.service.ready() | {"http": address}) + "\n").encode())
+        with contextlib.suppress(BrokenPipeError): self.send([ENCODE(self.service.ready() | {"http": address})])
         code = await self.ended
         server.stop()
         await server.close_all_connections()

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import urllib.request
 
 import numpy as np
 import pytest
@@ -319,6 +320,71 @@ def test_signals_save(kind, tmp_path):
     assert p.ready["lines"] == (half + 1 if kind == signal.SIGUSR1 else half)
     p.send(*lines[p.ready["lines"] :])
     assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :] and p.end()[0] == 0
+
+
+ENDS = {"SIGTERM": 0, "SIGINT": 130, "SIGUSR1": None, "SIGHUP": -1, "SIGQUIT": -3}  # exit codes, None where the service continues
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize("http", [False, True])
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("end", [*ENDS, "input", "half a line", "quit", "output closed", "errors closed, SIGUSR1", "two signals"])
+def test_the_ends_of_a_service(end, keep, http, tmp_path):
+    "Each signal and each end of input, with and without a state, over pipes and HTTP: code, output, what is said and what is kept."
+    words = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, *["--state", tmp_path / "s.npz"] * keep, *["--http", "0"] * http]
+    p = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    ready = json.loads(p.stdout.readline())
+
+    def say(op, **fields):
+        line = json.dumps({"op": op, **fields}).encode()
+        if not http:
+            p.stdin.write(line + b"\n")
+            p.stdin.flush()
+            return json.loads(p.stdout.readline())
+        with urllib.request.urlopen(urllib.request.Request(ready["http"], line, {"Content-Type": "application/json"})) as answer:
+            return json.load(answer)
+
+    assert len(say("query", id=1)["features"]) == BUDGET
+    if end in ENDS: p.send_signal(getattr(signal, end))
+    elif end == "half a line": p.stdin.write(b'{"op": "stats"}')
+    elif end == "quit": say("quit")
+    elif end == "output closed": p.stdout.close()
+    elif end == "two signals": [p.send_signal(number) for number in (signal.SIGTERM, signal.SIGINT)]  # the second perhaps after the end
+    elif end.startswith("errors"):
+        p.stderr.close()
+        p.send_signal(signal.SIGUSR1)
+    lasts = "SIGUSR1" in end or (http and end in ("input", "half a line", "output closed"))  # over HTTP nobody looks at the pipes
+    if lasts: assert say("stats")["open"] == 1
+    p.stdin.close()
+    if lasts and http: say("quit")
+    code, out, err = p.wait(60), b"" if p.stdout.closed else p.stdout.read(), b"" if p.stderr.closed else p.stderr.read()
+    assert code in ((0, 130, -2) if end == "two signals" else (ENDS.get(end) or 0,))
+    assert out == b"" if http or end != "half a line" else json.loads(out)["open"] == 1
+    assert err == (b"state = None: it must be a file (--state FILE).\n" if end == "SIGUSR1" and not keep else b"")
+    if keep:
+        again = Process("--state", tmp_path / "s.npz")
+        assert again.ready["open"] == 1 and again.end() == (0, b"", b"")
+    for f in (p.stdout, p.stderr): f.close()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file that is always full")
+@pytest.mark.parametrize("http", [[], ["--http", "0"]])
+def test_an_output_that_is_full_and_an_input_that_is_closed(http, tmp_path):
+    "They are named, not the state; standard error that is closed takes nothing into the answers."
+    words = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, *http]
+    for more in ([], ["--state", tmp_path / "s.npz"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([*words, *more], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1
+        assert done.stderr.startswith(b"sink = 1: it must be a file descriptor that can be written")
+    if http: return
+    done = subprocess.run(words, stdin=None, capture_output=True, preexec_fn=lambda: os.close(0))
+    assert done.returncode == 2 and done.stderr.startswith(b"source = 0: it must be a file descriptor that can be read")
+    p = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=lambda: os.close(2))
+    p.stdout.readline()
+    p.send_signal(signal.SIGUSR1)
+    out, _ = p.communicate(b'{"op": "stats"}\n')
+    assert p.returncode == 0 and json.loads(out)["lines"] == 1
 
 
 def test_sessions_are_the_same(tmp_path):
