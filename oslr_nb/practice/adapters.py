@@ -80,7 +80,7 @@ def numbers_of(y: Any) -> np.ndarray:
     except (OverflowError, TypeError, ValueError): fail("y", y, "numbers")
 
 
-def play_known(lr: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Learner, Run, int]:
+def play_known(lr: Any, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Any, Run, int]:
     "Play rows, leaving out those of which a number to be bought is NaN. Returns what has learnt, the run, how many were left out."
     try: return lr, simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only"), 0
     except ValueError:
@@ -388,7 +388,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
     Parameters
     ----------
     budget, passes, shuffle, random_state, costs, feature_groups
-        As for `OSLRRegressor`; with more than two classes neither costs nor groups.
+        As for `OSLRRegressor`.
 
     Attributes
     ----------
@@ -396,8 +396,8 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         The classes, in the order of the probabilities.
     features_ : array of int64 (n,)
         The features that `predict_proba` uses.
-    classifier_ : own.Classifier
-        The classifier after all rows; it can play on.
+    learner_ : own.Classifier
+        The learner after all rows; it can be saved, or play on. It calls the classes by their numbers.
     n_features_in_, feature_names_in_, n_features_seen_, n_left_out_, n_filled_
         As for `OSLRRegressor`.
 
@@ -437,7 +437,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         y : array-like (n,)
             Classes.
         history : (array-like (m, d), array-like (m,)), optional
-            Rows and classes that are known already, NaN where a value is not: learnt first, and not bought. With two classes.
+            Rows and classes that are known already, NaN where a value is not: learnt first, and not bought.
 
         Returns
         -------
@@ -467,7 +467,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         OSLRClassifier
             Itself.
         """
-        first = not hasattr(self, "classifier_")
+        first = not hasattr(self, "learner_")
         if first and classes is None: fail("classes", None, "all classes, in the first call of partial_fit", "later rows may bring others")
         if not first: check_settings(self)
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
@@ -476,7 +476,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
             y = self._labels(X, y)
             X, y, names = self._table(X, self._begin(np.unique(classes), y) if first else self._numbers(y), first)
             if first: return self._learn(self._new(X.shape[1], names)[0], X, y, np.arange(len(X)), 0)
-            return self._learn(self.classifier_, X, y, np.arange(len(X)), self.n_features_seen_)
+            return self._learn(self.learner_, X, y, np.arange(len(X)), self.n_features_seen_)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities from the features in `features_`; nothing is learnt.
@@ -492,9 +492,9 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
             In the order of `classes_`.
         """
         check_is_fitted(self)
-        X = wide_enough(self._table(X, None, False)[0], self.classifier_.d)
-        p = self.classifier_.predict_proba_of(X)
-        self.n_filled_ += int(np.isnan(X[:, self.classifier_.favourites_].astype(float)).sum())
+        X = wide_enough(self._table(X, None, False)[0], self.learner_.d)
+        p = self.learner_.predict_proba_of(X)
+        self.n_filled_ += int(np.isnan(X[:, self.learner_.favourites_].astype(float)).sum())
         return p
 
     def predict(self, X: Any) -> np.ndarray:
@@ -537,29 +537,19 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         "A new classifier, and its seed."
         d, budget, seed, costs, groups = self._offers(d)
         lr = Classifier(d, budget, range(len(self.classes_)), seed=seed, costs=costs, groups=groups)
-        lr.learner.names_ = names if len(names) == d else ()
+        lr.names_ = names if len(names) == d else ()
         return lr, seed
 
     def _learn(self, lr: Classifier, X: np.ndarray, y: np.ndarray, order: np.ndarray, seen: int) -> OSLRClassifier:
         "Play the rows, and keep the result."
-        lr, d, out, X = copy.deepcopy(lr), X.shape[1], 0, wide_enough(X, lr.d)
-        n_before = seen
-        for t in order:
-            S = lr.query()
-            values = X[t, S].astype(float)
-            if np.isnan(values).any():
-                lr.skip()
-                out += 1
-                continue
-            lr.predict_proba(values)
-            lr.update(int(y[t]))
-            seen += int((S < d).sum())
+        d = X.shape[1]
+        played, run, out = play_known(lr, wide_enough(X, lr.d), y.astype(float), order)
         if out: warnings.warn(f"{out} of {len(order)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
-        self.n_left_out_: int = out + (self.n_left_out_ if n_before else 0)
-        self.n_filled_: int = self.n_filled_ if n_before else 0
+        self.n_left_out_: int = out + (self.n_left_out_ if seen else 0)
+        self.n_filled_: int = self.n_filled_ if seen else 0
         self.settings_ = settings_of(self)
-        self.classifier_, self.learner_, self.n_features_seen_ = lr, lr.learner, seen
-        self.features_ = lr.favourites_[lr.favourites_ < d]
+        self.learner_, self.n_features_seen_ = played, seen + int(np.minimum(run.n_observed, d).sum())
+        self.features_ = self.learner_.favourites_[self.learner_.favourites_ < d]
         return self
 
 

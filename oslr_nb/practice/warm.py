@@ -38,6 +38,9 @@ def warm_learner(key: str) -> None:
     simulate(lr := sample_learner(cls), X, y)
     lr.linear_function()
     if (default := auto(12, 6)).key != key: return
+    of_classes = auto(12, 6, classes=(0, 1))
+    play(of_classes, Environment(X, y, 6))
+    simulate(of_classes, X, y)
     play_filled(default, np.zeros((100, 12)), np.zeros(100), 0, fresh_means(12), np.zeros(100))  # until it has chosen favourites
     forward_selection(np.eye(12), np.ones(12), 6)  # with which the report compares
 

@@ -80,7 +80,7 @@ def test_history_and_gaps():
         if taught: lr.learn_whole(old, y[:600])
         lost.append(log_loss(played(lr, X[600:900], y[600:900]), y[600:900]))
     assert lost[1] < lost[0]
-    means = lr.learner.means_
+    means = lr.means_
     assert np.allclose(lr.predict_proba_of(np.full((1, 20), np.nan)), lr.predict_proba_of(means[None]), atol=1e-9)
     assert np.allclose(oslr.auto(20, 6, classes=[0, 1]).predict_proba_of(X[:3]), 0.5)
 
@@ -93,7 +93,6 @@ def test_history_and_gaps():
     (lambda: oslr.auto(5, 3, classes=[1, True]), "all of them distinct"),
     (lambda: oslr.auto(5, 3, classes="ab", protocol="POSLR"), "protocol = 'POSLR'"),
     (lambda: oslr.auto(5, 9, classes=[0, 1]), "budget = 9"),
-    (lambda: oslr.auto(5, 3.0, classes=[0, 1, 2], costs=[1.0] * 5), r"classes = \[0, 1, 2\]: it must be 2 with costs"),
     (lambda: oslr.auto(5, 3, classes=[0, 1]).learn_whole(np.zeros((2, 5)), [0, 2]), r"y\[1\] = 2: it must be one of the classes: 0, 1"),
     (lambda: oslr.auto(5, 3, classes=[0, 1]).predict_proba_of(np.zeros((2, 4))), "number of columns of X = 4"),
 ])
@@ -122,12 +121,58 @@ def test_a_refused_label_waits():
     for t in range(60):
         for one in (lr, twin): one.predict_proba(X[t, one.query()])
         for wrong in (2, "0", None, math.nan, [1]):
-            with refused("label = "): twin.update(wrong)
+            with refused("y = "): twin.update(wrong)
         with pytest.raises(oslr.ProtocolError): twin.query()
         for one in (lr, twin): one.update(y[t])
         with pytest.raises(oslr.ProtocolError): twin.update(1)
     with pytest.raises(ValueError, match="values"): twin.predict_proba(np.full(twin.query().size, np.nan))
-    for one in (lr, twin): one.query() if one is lr else None
-    assert np.array_equal(lr.predict_proba(X[0, lr._S]), twin.predict_proba(X[0, twin._S]))
+    S = lr.query()
+    assert np.array_equal(lr.predict_proba(X[0, S]), twin.predict_proba(X[0, S]))
     for one in (lr, twin): one.skip()
     assert np.array_equal(lr.query(), twin.query())
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("K", [2, 3])
+def test_compiled_saved_and_late(options, K, tmp_path):
+    "Compiled rounds, rounds by hand, a saved classifier, labels that come late and the environment: the same probabilities."
+    X, y, _ = stream(500)
+    y = y if K == 2 else y + (X[:, 5] > np.median(X[:, 5]))
+    names = ("b", "a", "c")[:K]
+    words = np.array(names)[y]
+    make = lambda kinds=names: oslr.auto(20, 6, classes=kinds, seed=4, **options)
+    by_hand, compiled, numbered = make(), make(), make(range(K))
+    p = played(by_hand, X, words)
+    run = oslr.simulate(compiled, X[:300], words[:300])
+    compiled.save(tmp_path / "lr.npz")
+    again = oslr.load(tmp_path / "lr.npz")
+    assert again.classes == names and np.array_equal(played(again, X[300:], words[300:]), p[300:])
+    prices = {"average": True} if "average" in options else {}
+    groups = {name: options[name] for name in ("costs", "groups") if name in options}
+    env = oslr.play(numbered, oslr.Environment(X, y.astype(float), 6, **groups, **prices))
+    assert np.array_equal(run.predictions, p[:300, -1]) and np.array_equal(env.predictions, p[:, -1])
+    assert np.allclose(env.losses, -np.log(p[np.arange(500), y])) if K == 2 else np.isnan(env.losses).all()
+    cases = [by_hand.open() for _ in range(3)]
+    for case, x in zip(cases, X, strict=False):
+        case.give(np.where(np.arange(case.wanted) == 1, np.nan, x[case.wants()]))
+        assert case.predict() == case.predict_proba()[-1] and np.isclose(case.predict_proba().sum(), 1)
+    for case in cases[::-1]: case.learn(names[0])
+    free = by_hand.open(explore=False)
+    free.give(X[7, free.wants()])
+    assert np.array_equal(free.predict_proba(), by_hand.predict_proba_of(X[7:8])[0]) and by_hand.label["count"][0] == 503
+
+
+def test_groups_of_several():
+    "Two groups of six, of which one label needs three features together: they are bought together."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 18))
+    y = np.argmax(np.column_stack([X[:, 3] + X[:, 4] + X[:, 5], X[:, 9] - X[:, 10] + X[:, 11], np.zeros(3000)]), axis=1)
+    lr = oslr.auto(18, 2, classes=range(3), groups=np.arange(18) // 3, seed=0)
+    oslr.simulate(lr, X, y)
+    assert set(lr.favourites_.tolist()) == {3, 4, 5, 9, 10, 11} and (lr.predict_proba_of(X).argmax(axis=1) == y).mean() > 0.8
+    dear = oslr.auto(18, 2.0, classes=range(3), groups=np.arange(18) // 3, costs=[1.0, 2.5, 1.0, 1.0, 1.0, 1.0], seed=0)
+    oslr.simulate(dear, X, y)
+    assert not {3, 4, 5} & set(dear.favourites_.tolist())
+    known = oslr.auto(18, 2, classes=range(3), groups=np.arange(18) // 3, seed=0)
+    known.learn_whole(X[:500], y[:500])
+    assert set(known.favourites_.tolist()) == {3, 4, 5, 9, 10, 11}

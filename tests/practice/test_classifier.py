@@ -63,8 +63,6 @@ def test_refused():
     with refused("classes = "): model.partial_fit(X[:3], Y[:3], classes=["yes", "perhaps"])
     with refused("classes = None"): OSLRClassifier(4).partial_fit(X, Y)
     with refused("classes in y = "): OSLRClassifier(4).fit(X, ["yes"] * 1500)
-    with refused("classes = "): OSLRClassifier(4.0, costs=[1.0] * 12).fit(X, np.arange(1500) % 3)
-    with refused("classes = "): OSLRClassifier(4).fit(X, np.arange(1500) % 3, history=(X, np.arange(1500) % 3))
     with refused("y\\[0\\] = "): OSLRClassifier(4).fit(X, Y, history=(X, ["perhaps"] * 1500))
     with refused("columns of X"): model.predict(X.rename(columns={"c0": "new"}))
     with pytest.raises(ValueError, match=r"(?i)continuous"): OSLRClassifier(4).fit(X, Z["c2"])

@@ -35,6 +35,8 @@ class OpenCase:
         What came so far, NaN where a measurement failed: the measurements first, then the features.
     prediction : float or None
         The prediction; None before.
+    probabilities : array (K,) or None
+        Of the classes, as predicted; None before, and for learners that predict numbers.
     explored : bool
         Whether the purchase held random features besides favourites; for learners that count it.
     """
@@ -45,7 +47,8 @@ class OpenCase:
         self.rows: list[list[float]] = []
         self.values, self.explored = np.empty(0), True
         self.prediction: float | None = None
-        if not self.explore: self.features = learner.menu.whole(np.flatnonzero(learner.linear_function()[0])).tolist()
+        self.probabilities: np.ndarray | None = None
+        if not self.explore: self.features = learner.menu.whole(learner._readable()).tolist()
         else:
             self._put_aside()
             query, rows = learner.query(), np.empty((0, learner.d))
@@ -145,13 +148,30 @@ class OpenCase:
             If values are missing.
         """
         if self.wanted: raise ProtocolError("predict is out of order: give the values first, NaN for those that failed.")
-        if self.prediction is None: self.prediction = self._predicted()
+        if self.prediction is None: self.prediction, self.probabilities = self._predicted(), self.learner.said
         return self.prediction
 
+    def predict_proba(self) -> np.ndarray:
+        """The probabilities of the classes from what came.
+
+        Returns
+        -------
+        array (K,)
+            In the order of the learner's `classes`; the same at each call.
+
+        Raises
+        ------
+        ProtocolError
+            If values are missing.
+        ValueError
+            If the learner predicts numbers.
+        """
+        self.predict()
+        if self.probabilities is None: fail("learner", self.learner.key, "one of classes", "it predicts numbers")
+        return self.probabilities.copy()
+
     def _predicted(self) -> float:
-        if not self.explore:
-            w, level = self.learner.linear_function()
-            return float(self._known() @ w[self.features] + level)
+        if not self.explore: return self.learner._read_off(np.array(self.features, np.int64), self._known())
         S, usable = self._usable()
         if self.current and len(usable) == len(self.values): return float(self.learner.predict(usable))
         self._put_aside()
@@ -197,7 +217,7 @@ class OpenCase:
         if self.prediction is None: raise ProtocolError("learn is out of order: predict first.")
         if self.current: self.learner.update(y)
         else:
-            y = self.learner._label("y", y)  # before anything is put aside
+            self.learner._label("y", y)  # before anything is put aside
             self._put_aside()
             self.learner.learn(*self._usable(), y, explored=self.explored)
         self.prediction = None
@@ -208,12 +228,12 @@ class OpenCase:
 
 
 def restored_case(
-    learner: Any, features: list[int], rows: list[list[float]], values: np.ndarray, prediction: float | None, explored: bool,
-    current: bool,
+    learner: Any, features: list[int], rows: list[list[float]], values: np.ndarray, prediction: Any, explored: bool, current: bool,
 ) -> OpenCase:
     "A case that was open when its learner was saved; of the attributes of these names, which the caller has checked."
     case = OpenCase.__new__(OpenCase)
     case.learner, case.explore, case.explored = learner, True, explored
-    case.features, case.rows, case.values, case.prediction = features, rows, values, prediction
+    case.features, case.rows, case.values, case.prediction, case.probabilities = features, rows, values, prediction, None
+    if isinstance(prediction, list): case.prediction, case.probabilities = prediction[-1], np.array(prediction)
     if current: learner._case = case
     return case

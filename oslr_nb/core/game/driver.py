@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,13 +61,13 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     check_purse(learner, env, place)
     check_flag("skip", skip)
     if seed is not None: learner._draw_from(check_rng(seed))
-    start = env.t
+    start, update = env.t, learner.update
     while env.t < env.T:
-        play_round(learner, env, skip, place)
+        play_round(learner, env, skip, place, update)
         learner.names_ = names
     spent = None if env.spent is None else env.spent[start:]
-    X = env._X if place is None else env._X[:, place]
-    return Run(X, env._y, np.arange(start, env.T), env.predictions[start:], env.n_observed[start:], spent, names, learner.loss)
+    X, y, rows = env._X if place is None else env._X[:, place], learner.numbers_of(env._y), np.arange(start, env.T)
+    return Run(X, y, rows, env.predictions[start:], env.n_observed[start:], spent, names, learner.loss)
 
 # %% ../../../nbs/core/game/03_driver.ipynb #0e70a11d
 def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) -> float:
@@ -85,8 +86,10 @@ def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) ->
     return check_real("learner.budget", learner.budget, 0.0, env.budget, "the environment sells no more")
 
 
-def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None) -> None:
-    "Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round."
+def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None, update: Callable[[float], None]) -> None:
+    """Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round.
+
+    update: `learner.update`, or what takes its label as a number."""
     try:
         if learner.protocol != "OSLR": commit_to(learner, env, place)
         values = sell(learner, env, place)
@@ -99,7 +102,7 @@ def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray
         learner.observe(values)
         label = env.label()
     if skip and math.isnan(label): learner.skip()
-    else: learner.update(label)
+    else: update(label)
 
 # %% ../../../nbs/core/game/03_driver.ipynb #b71658ca
 def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
@@ -170,7 +173,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
-    return play_stream(learner, table_of(X, y, rows, learner.names_, mapped=True), seed, score)
+    return play_stream(learner, table_of(X, learner.numbers_of(y), rows, learner.names_, mapped=True), seed, score)
 
 
 def play_stream(learner: Learner, table: Table, seed: Any, score: bool) -> Run:
@@ -225,9 +228,10 @@ def environment_of(learner: Learner, X: np.ndarray, y: np.ndarray) -> Environmen
 def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     "Some rows, one call at a time."
     env = environment_of(learner, X[rows], y[rows])
-    try: run = play(learner, env)
+    try:
+        while env.t < env.T: play_round(learner, env, False, None, learner._end)
     except Refused as e: raise e.within(rows, 0) from None
-    return run.predictions, run.n_observed, np.empty(0) if run.spent is None else run.spent
+    return env.predictions, env.n_observed, np.empty(0) if env.spent is None else env.spent
 
 
 def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:

@@ -448,4 +448,21 @@ def mean_of(y: np.ndarray) -> float:
     return float(y.mean())
 
 
+
+LEAST = 5e-4  # of a probability: smaller ones count as this one
+
+
+def log_loss(score: Any, y: Any) -> Any:
+    "-ln of the probability of what came; score: that of y = 1, and y is 0 or 1."
+    return -np.log(np.maximum(np.where(np.isnan(y), np.nan, np.where(y > 0.5, score, 1 - np.asarray(score))), LEAST))
+
+
+def log_slope(score: Any, y: Any) -> Any:
+    "(score - y) / (score (1 - score))."
+    p = np.clip(score, LEAST, 1 - LEAST)
+    return (p - y) / (p * (1 - p))
+
+
 SQUARED = Loss(squared, squared_slope, mean_of)
+PROBABILITIES = Loss(log_loss, log_slope, mean_of)
+UNSCORED = Loss(lambda score, y: np.full(np.shape(score), np.nan), lambda score, y: np.full(np.shape(score), np.nan), mean_of)

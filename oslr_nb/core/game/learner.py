@@ -117,7 +117,8 @@ class Learner:
     names_: tuple = ()  # of the features, once it has learnt from a table that has them
     table_: dict[str, Any] = {}  # of the table of `oslr run`: target, column and word of each feature, words for missing values, prices
     menu: Menu  # what it buys from
-    loss: ClassVar[Loss] = SQUARED  # what its predictions cost
+    loss: Loss = SQUARED  # what its predictions cost
+    said: np.ndarray | None = None  # probabilities of classes as last predicted, for learners of classes
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
     S: np.ndarray  # of most learners: the features that the round buys,
@@ -249,6 +250,19 @@ class Learner:
             fail(name, y, f"a number of magnitude at most {limit:g}", f"the theorem's step is set for {what} = {limit:g}")
         return y
 
+    def numbers_of(self, y: Any) -> Any:
+        "Labels (n,) as the numbers from which it learns; they are these numbers, unless they are classes."
+        return y
+
+    def _readable(self) -> np.ndarray:
+        "The features from which an example is predicted when nothing is to be learnt from it."
+        return np.flatnonzero(self.linear_function()[0])
+
+    def _read_off(self, S: np.ndarray, values: np.ndarray) -> float:
+        "The prediction from these features, which hold all of `_readable`."
+        w, level = self.linear_function()
+        return float(values @ w[S] + level)
+
     def commit(self) -> np.ndarray:
         """POSLR and training-only: the weights with which this round is scored.
 
@@ -319,8 +333,12 @@ class Learner:
         """
         with self._alone:
             self._turn("update")
-            self._update(self._label("y", y))
-            self._next, self._case = 0, None
+            self._end(self._label("y", y))
+
+    def _end(self, y: float) -> None:
+        "Learn from a label that has been looked at, and end the round."
+        self._update(y)
+        self._next, self._case = 0, None
 
     def skip(self) -> None:
         """End the round here, at any point of it, and learn nothing from it.
@@ -549,7 +567,7 @@ class Learner:
         """
         with self._alone:
             check_flag("explored", explored)
-            y = self._label("y", y)
+            label = self._label("y", y)
             if check_flag("given", given):
                 S, x = check_indices("S", S, self.d), np.full((1, self.d), np.nan)
                 x[0, S] = check_magnitude("values", check_array("values", values, S.shape, "one number for each of S"))
@@ -558,7 +576,7 @@ class Learner:
             yhat = self._predict(self._take_in(S, values))
             self._count_as(explored)
             self._late = True
-            try: self._update(y)
+            try: self._update(label)
             finally: self._late = False
             return yhat
 

@@ -8,16 +8,21 @@ The default learner buys for a yes or no, or for one of several classes, and say
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 
 from ...core.base.checks import fail
 from ...core.base.frames import check_features
 from ...core.base.kernels import kernel
-from ...core.game.learner import ProtocolError
-from .learner import PairwiseLeastSquares, fit_ridges
-from .sums import deviation
+from ...core.game.environment import PROBABILITIES, UNSCORED, Menu
+from ...core.game.learner import Learner, Role, roles
+from ...core.game.registry import wrapper
+from .experts import judge, predict
+from .learner import PairwiseLeastSquares, PairwiseMoments, fit_ridges, learn_from, purse
+from .purchases import select
+from .sums import FIRST, Moments, Plan, deviation
+
 
 # %% auto #0
 __all__ = ['Classifier']
@@ -48,24 +53,25 @@ STEP = 0.3  # of AdaGrad
 
 
 class Heads(NamedTuple):
-    "Weights of the heads and memory for a round; C scores for K classes, m places for favourites."
+    "Weights of the heads and memory for a round; `scores` is 1 for two classes, else their number; `seats` are those of favourites."
 
-    line: np.ndarray  # (C, 2): of the least squares prediction, less 1/2, and 1
-    line_inverse: np.ndarray  # (C, 2, 2): inverse of the summed curvature
-    wide: np.ndarray  # (C, d + 1): of all features, the last of 1
-    wide_squares: np.ndarray  # (C, d + 1): sums of squared slopes
-    few: np.ndarray  # (C, m + 1): of the favourites
-    few_inverse: np.ndarray  # (C, m + 1, m + 1)
-    place: np.ndarray  # (d,): of a feature among the favourites, -1 for none
-    losses: np.ndarray  # (3,): past losses of the heads
-    raw: np.ndarray  # (3, K): their probabilities
-    q: np.ndarray  # (3, K): with the uniform part
-    out: np.ndarray  # (K,): the mixture
-    s: np.ndarray  # (2,): what the line sees
-    z: np.ndarray  # (d,): standardised values, in the order of the purchase
-    x: np.ndarray  # (m + 1,): of the favourites, 0 where they were not bought
-    score: np.ndarray  # (C,)
-    v: np.ndarray  # (m + 2,): for Newton steps
+    line: Annotated[np.ndarray, Role(("scores", 2))]  # of the least squares prediction, less 1/2, and 1
+    line_inverse: Annotated[np.ndarray, Role(("scores", 2, 2))]  # of the summed curvature
+    wide: Annotated[np.ndarray, Role(("scores", "d + 1"))]  # of all features, the last of 1
+    wide_squares: Annotated[np.ndarray, Role(("scores", "d + 1"))]  # sums of squared slopes
+    few: Annotated[np.ndarray, Role(("scores", "seats + 1"))]  # of the favourites
+    few_inverse: Annotated[np.ndarray, Role(("scores", "seats + 1", "seats + 1"))]
+    seat: Annotated[np.ndarray, Role(("d",), "derived", np.int64, "seats + 1")]  # of a feature among the favourites, from 1 on; 0 for none
+    losses: Annotated[np.ndarray, Role((3,))]  # past losses of the heads
+    by_class: Annotated[np.ndarray, Role(("several", "d", 2))]  # of three classes and more: how often a feature was bought, and its sum
+    raw: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # probabilities of the heads
+    q: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # with the uniform part
+    out: Annotated[np.ndarray, Role(("kinds",), "scratch")]  # the mixture
+    s: Annotated[np.ndarray, Role((2,), "scratch")]  # what the line sees
+    z: Annotated[np.ndarray, Role(("d",), "scratch")]  # standardised values, in the order of the purchase
+    x: Annotated[np.ndarray, Role(("seats + 1",), "scratch")]  # of the favourites, 0 where they were not bought
+    score: Annotated[np.ndarray, Role(("scores",), "scratch")]
+    v: Annotated[np.ndarray, Role(("seats + 2",), "scratch")]  # for Newton steps
 
 
 @kernel
@@ -82,11 +88,12 @@ def link(score: np.ndarray, p: np.ndarray) -> None:
         total += p[c]
     for c in range(score.size): p[c] /= total
 
+
 # %% ../../../nbs/own/moments/08_classes.ipynb #68e196eb
 @kernel
 def guess(S: np.ndarray, values: np.ndarray, s: float, single: np.ndarray, centre: bool, heads: Heads) -> None:
     "Probabilities of the heads, and their mixture, from the values of features S and the least squares prediction s."
-    z, x, score, d, m = heads.z, heads.x, heads.score, heads.place.size, heads.x.size - 1
+    z, x, score, d, m = heads.z, heads.x, heads.score, heads.seat.size, heads.x.size - 1
     x[:] = 0.0
     x[m] = 1.0
     for a in range(S.size):
@@ -94,7 +101,7 @@ def guess(S: np.ndarray, values: np.ndarray, s: float, single: np.ndarray, centr
         spread = deviation(f.n, f.sum, f.square, centre)
         if spread > 0 and not math.isnan(values[a]):
             z[a] = min(max((values[a] - f.ref - (f.sum / f.n if centre else 0.0)) / spread, -EXTREME), EXTREME)
-        if heads.place[S[a]] >= 0: x[heads.place[S[a]]] = z[a]
+        if heads.seat[S[a]] > 0: x[heads.seat[S[a]] - 1] = z[a]
     heads.s[0], heads.s[1] = min(max(s, -0.5), 1.5) - 0.5, 1.0
     for c in range(score.size): score[c] = heads.line[c, 0] * heads.s[0] + heads.line[c, 1]
     link(score, heads.raw[0])
@@ -126,7 +133,7 @@ def newton(w: np.ndarray, P: np.ndarray, z: np.ndarray, error: float, curve: flo
 @kernel
 def teach(label: int, S: np.ndarray, heads: Heads) -> None:
     "What the class of the example teaches the heads that have just guessed."
-    wide, squares, losses, C, d = heads.wide, heads.wide_squares, heads.losses, heads.score.size, heads.place.size
+    wide, squares, losses, C, d = heads.wide, heads.wide_squares, heads.losses, heads.score.size, heads.seat.size
     for i in range(losses.size): losses[i] = KEEP * (losses[i] - math.log(heads.q[i, label]))
     for c in range(C):
         own = 1 if C == 1 else c  # the class whose score this is
@@ -142,31 +149,107 @@ def teach(label: int, S: np.ndarray, heads: Heads) -> None:
             wide[c, i] += STEP * error * value / math.sqrt(squares[c, i] + 1)
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #34356630
-class ForSeveral(PairwiseLeastSquares):
-    "Purchases for several classes: favourites by the gain summed over the indicators of the classes."
+FIELDS: Any = get_type_hints(Moments, include_extras=True) | get_type_hints(Heads, include_extras=True)
+State: Any = NamedTuple("State", list(FIELDS.items()))  # type: ignore[misc]  # of both
 
-    sums: np.ndarray; counts: np.ndarray  # values about their references by class (K, d), and how often each class came (K,)
 
-    def _forward(self, k: int) -> np.ndarray:
-        V, _ = self.moments()
-        f = self.single[:, 0]
-        n, share = np.where(f["n"] > 0, f["n"], 1.0), self.counts / max(1.0, self.counts.sum())
-        mean = f["sum"] / n
-        spread = np.sqrt(np.maximum(f["square"] / n - mean**2, 0.0))
-        B = (self.sums / n - share[:, None] * mean) / np.where(spread > 0, spread, 1.0)  # covariances with the indicators
-        left, found = V.diagonal().copy(), np.zeros(0, np.int64)
-        for _ in range(k):
-            gain = np.where(left > 0.05, (B**2).sum(axis=0) / np.maximum(left, 0.05), -1.0)
-            gain[found] = -1.0
-            j = int(gain.argmax())
-            if not gain[j] > 0: break
+@kernel
+def sums_of(state: Any) -> Moments:
+    "The part of the state that buys."
+    return Moments(state.pairs, state.slot, state.owner, state.age, state.single, state.feature, state.label, state.S, state.values,
+                   state.favourites, state.mark, state.shares, state.guess, state.intervals, state.arms, state.num)
+
+
+@kernel
+def heads_of(state: Any) -> Heads:
+    "The part of the state that says how likely the classes are."
+    return Heads(state.line, state.line_inverse, state.wide, state.wide_squares, state.few, state.few_inverse, state.seat, state.losses,
+                 state.by_class, state.raw, state.q, state.out, state.s, state.z, state.x, state.score, state.v)
+
+
+@kernel
+def select_for_classes(words: np.ndarray, n: int, plan: Plan, state: Any) -> int:
+    "What the round buys."
+    return select(words, n, plan, sums_of(state))
+
+
+@kernel
+def predict_classes(n: int, plan: Plan, state: Any) -> float:
+    "The probability of the last class; those of all stand in `out`."
+    s, heads = predict(n, plan, sums_of(state)), heads_of(state)
+    guess(state.S[:n], state.values[:n], s if state.label[0].count > 0 else 0.5, state.single, plan.centre, heads)
+    return heads.out[heads.out.size - 1]
+
+
+@kernel
+def learn_class(y: float, n: int, late: bool, plan: Plan, state: Any) -> None:
+    "Learn from the number of the class."
+    c, num, sums, heads = np.int64(y), state.num[0], sums_of(state), heads_of(state)
+    teach(c, state.S[:n], heads)
+    if state.label[0].count > 0: judge(y, plan.rate, sums)
+    if heads.by_class.size > 0: num.yhat = y + math.sqrt(-math.log(heads.out[c]))  # whose square is the log loss
+    learn_from(y, n, plan, sums)
+    if heads.by_class.size > 0: count_class(c, n, sums, heads)
+
+
+@kernel
+def count_class(c: int, n: int, sums: Moments, heads: Heads) -> None:
+    "Add the bought values, as they were learnt from, to the sums of the class; not the first of a feature, among which a bad one may be."
+    for a in range(n):
+        f, row = sums.feature[sums.S[a]], heads.by_class[c, sums.S[a]]
+        if f.first < FIRST: continue
+        row[0] += 1
+        row[1] += sums.values[a] - f.origin
+
+
+# %% ../../../nbs/own/moments/08_classes.ipynb #4a4bc04f
+def check_classes(classes: Any) -> tuple:
+    "Distinct classes, at least 2, as a tuple."
+    if isinstance(classes, (str, bytes)) or not hasattr(classes, "__len__"): fail("classes", classes, "a list of at least 2 classes")
+    names = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
+    for c in names:
+        if not isinstance(c, (str, int, float)) or c != c: fail("classes", names, "numbers, words, or True and False")
+    if len(set(names)) < max(len(names), 2): fail("classes", list(names), "at least 2 classes, all of them distinct")
+    return names
+
+
+def blocks_forward(V: np.ndarray, B: np.ndarray, menu: Menu, most: int, divide: bool) -> tuple[np.ndarray, float]:
+    """Forward selection over groups of features for several labels, and what it saves of their variance.
+
+    V (d, d): correlations. B (K, d): covariances of the features with each label. most: features at most. divide: by gain per price."""
+    costs, _, members, starts = menu.offers(len(V))
+    B, V, money, saved, found = B.copy(), V.copy(), math.inf if menu.counted else purse(menu), 0.0, np.zeros(0, np.int64)
+    blocks = {g: members[starts[g] : starts[g + 1]] for g in np.flatnonzero(costs <= money)}
+    while len(found) < most:
+        fits = {g: J for g, J in blocks.items() if costs[g] <= money and len(found) + len(J) <= most}
+        alone, left = (B**2).sum(axis=0), V.diagonal()
+        alone = np.where(left > 0.05, alone / np.maximum(left, 0.05), 0.0)
+        gains = {g: float(alone[J[0]]) if len(J) == 1 else block_gain(V, B, J) for g, J in fits.items()}
+        best = max(fits, key=lambda g: gains[g] / costs[g] if divide and costs[g] > 0 else gains[g], default=None)
+        if best is None or not gains[best] > 0: break
+        saved, money = saved + gains[best], money - costs[best]
+        for j in blocks.pop(best):
+            found = np.append(found, j)
+            if not V[j, j] > 0.05: continue
             row = V[j] / V[j, j]
             B, V = B - B[:, [j]] * row, V - np.outer(V[:, j], row)
-            left, found = V.diagonal(), np.append(found, j)
-        return found
+    return found, saved
+
+
+def block_gain(V: np.ndarray, B: np.ndarray, J: np.ndarray) -> float:
+    "What a group of features saves of the variance of all labels; those that others of it explain add nothing."
+    V, B, gain = V[np.ix_(J, J)], B[:, J], 0.0
+    for j in range(len(J)):
+        if not V[j, j] > 0.05: continue
+        gain += (B[:, j] ** 2).sum() / V[j, j]
+        row = V[j] / V[j, j]
+        B, V = B - B[:, [j]] * row, V - np.outer(V[:, j], row)
+    return float(gain)
+
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #1701e1d9
-class Classifier:
+@wrapper
+class Classifier(PairwiseLeastSquares):
     """Probabilities of classes from a few features of each example; nothing to tune.
 
     It buys as `own.PairwiseLeastSquares` does, and mixes three logistic heads on what was bought.
@@ -176,18 +259,16 @@ class Classifier:
     d, budget : int, int or float
         As for `oslr.auto`.
     classes : sequence
-        The classes, at least 2, distinct: numbers, words, or True and False.
+        The classes, at least 2, distinct: all of them numbers (or True and False), or all of them words.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the draws.
     costs, groups, average, ahead
-        As for `oslr.auto`; not with more than two classes.
+        As for `oslr.auto`.
 
     Attributes
     ----------
     classes : tuple
         In the order of the probabilities.
-    learner : own.PairwiseLeastSquares
-        What buys. Of two classes it regresses 0 and 1.
     favourites_ : array of int64 (n,)
         The features from which `predict_proba_of` predicts.
 
@@ -198,6 +279,10 @@ class Classifier:
 
     Notes
     -----
+    Where a learner takes a label, this one takes a class. `predict`, a case and a run give the probability of the last class;
+    `predict_proba` gives those of all. Losses of a run are log losses, NaN with more than two classes. Weights and intercept, for two
+    classes, are those of least squares on 0 and 1.
+
     Source: ours; Theorem CL 1 (thm-mixture), `nbs/own/moments/08_classes.ipynb`.
 
     See Also
@@ -212,64 +297,57 @@ class Classifier:
     >>> lr.update("yes")                # the label
     """
 
+    key = "own.Classifier"
+    State = State
+    kernels = (select_for_classes, predict_classes, learn_class)
+    line: np.ndarray; line_inverse: np.ndarray; wide: np.ndarray; wide_squares: np.ndarray; few: np.ndarray  # of `Heads`
+    few_inverse: np.ndarray; seat: np.ndarray; losses: np.ndarray; by_class: np.ndarray
+    out: np.ndarray; feature: np.ndarray
+
     def __init__(
         self, d: int, budget: float, classes: Any = (0, 1), *, seed: Any = None, costs: Any = None, groups: Any = None,
         average: bool = False, ahead: int = 1,
     ):
-        if isinstance(classes, (str, bytes)) or not hasattr(classes, "__len__"): fail("classes", classes, "a list of at least 2 classes")
-        names = [c.item() if isinstance(c, np.generic) else c for c in classes]
-        try: self._number = {name: i for i, name in enumerate(names)}
-        except TypeError: fail("classes", classes, "numbers, words, or True and False")
-        if len(self._number) < max(len(names), 2): fail("classes", names, "at least 2 classes, all of them distinct")
-        K, C = len(names), 1 if len(names) == 2 else len(names)
-        for name, value in (("costs", costs), ("groups", groups), ("average", average or None)):
-            if K > 2 and value is not None: fail("classes", names, f"2 with {name}", "with more, features are bought singly, at one price")
-        options = {"costs": costs, "groups": groups, "average": average, "ahead": ahead}
-        self.classes, self._S = tuple(names), np.zeros(0, np.int64)
-        self._line: tuple[np.ndarray, float, np.ndarray] | None = None
-        self._new: Heads  # with memory of its own for an example that is no round
-        self.learner = (PairwiseLeastSquares if K == 2 else ForSeveral)(d, budget, seed=seed, **options)
-        d, m = self.learner.d, self.learner.holds or self.learner.d
-        if isinstance(self.learner, ForSeveral): self.learner.sums, self.learner.counts = np.zeros((K, d)), np.zeros(K)
-        eye = lambda n, size: np.tile(np.eye(n) * size, (C, 1, 1))
-        zeros = (np.zeros((3, K)), np.zeros((3, K)), np.zeros(K), np.zeros(2), np.zeros(d), np.zeros(m + 1), np.zeros(C), np.zeros(m + 2))
-        self.heads = Heads(np.tile([4.0, 0.0], (C, 1)), eye(2, 10.0), np.zeros((C, d + 1)), np.full((C, d + 1), 0.01), np.zeros((C, m + 1)),
-                           eye(m + 1, 1.0), np.full(d, -1), np.zeros(3), *zeros)
-        if K > 2: self.heads.losses[0] = math.inf  # least squares on one label says nothing of several classes
-        if not self.learner.holds: self.heads.place[:] = np.arange(d)
+        self.classes = check_classes(classes)
+        self._number = {name: i for i, name in enumerate(self.classes)}
+        self.kinds = len(self.classes)
+        self.scores, self.several = (1, 0) if self.kinds == 2 else (self.kinds, self.kinds)
+        super().__init__(d, budget, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
+        self.params = {"d": self.d, "budget": self.budget, "classes": list(self.classes), "average": average, "ahead": ahead,
+                       **{name: self.params[name] for name in ("costs", "groups") if self.params.get(name) is not None}}
+        self.y_limit, self.loss = ("classes", self.kinds - 1.0), UNSCORED if self.several else PROBABILITIES
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self.heads = Heads(*map(np.array, self.heads))  # joblib gives back arrays that may not be written
+    def _allocate(self) -> None:
+        self.seats = self.holds or self.d
+        super()._allocate()
+        self.line[:, 0], self.line_inverse[:], self.few_inverse[:] = 4.0, np.eye(2) * 10, np.eye(self.seats + 1)
+        self.wide_squares[:], self.num["settled"] = 0.01, 1  # a class is no bad label
+        if self.several: self.losses[0] = math.inf  # least squares on one label says nothing of several classes
+        if not self.holds: self.seat[:] = 1 + np.arange(self.d)
 
     @property
-    def d(self) -> int:
-        "Features of an example."
-        return self.learner.d
+    def _sums(self) -> Moments: return Moments(*(getattr(self, name) for name in Moments._fields))
 
     @property
     def favourites_(self) -> np.ndarray:
         "Features from which new examples are predicted (n,)."
-        return self.learner.favourites_ if self.learner.holds else np.arange(self.d)
+        return super().favourites_ if self.holds else np.arange(self.d)
 
-    def query(self) -> np.ndarray:
-        """The features of this round.
+    @property
+    def coef_(self) -> np.ndarray:
+        "Least squares weights of the last of two classes (d,)."
+        self._refuse_several("coef_")
+        return super().coef_
 
-        Returns
-        -------
-        array of int64 (n,)
-            To be bought, in the order in which `predict_proba` takes their values.
+    def _refuse_several(self, what: str) -> None:
+        if self.several: fail("classes", list(self.classes), f"2 for {what}", "a number says nothing of more; predict_proba_of does")
 
-        Raises
-        ------
-        ProtocolError
-            Out of order.
-        """
-        self._S = self.learner.query()
-        return self._S.copy()
+    def half_width(self, level: float = 0.9) -> float:
+        "Refused: a probability has no interval."
+        return Learner.half_width(self, level)
 
     def predict_proba(self, values: Any) -> np.ndarray:
-        """Probabilities of the classes.
+        """Probabilities of the classes, instead of `predict`.
 
         Parameters
         ----------
@@ -288,60 +366,22 @@ class Classifier:
         ValueError
             If a value is no number of usable size.
         """
-        lr = self.learner
-        s, self._values = lr.predict(values), np.array(values, float)
-        guess(self._S, self._values, s if lr.label["count"][0] > 0 else 0.5, lr.single, lr.centre, self.heads)
-        return self.heads.out.copy()
+        with self._alone:
+            self.predict(values)
+            return self.out.copy()
 
-    def update(self, label: Any) -> None:
-        """Learn from the class of the example.
+    def _predict(self, values: np.ndarray) -> float:
+        last = super()._predict(values)
+        self.said = self.out.copy()
+        return last
 
-        Parameters
-        ----------
-        label : one of `classes`
-            The class.
+    def _readable(self) -> np.ndarray: return self.favourites_
 
-        Raises
-        ------
-        ProtocolError
-            Out of order.
-        ValueError
-            If it is no class; the round then still waits for its label.
-        """
-        c, lr = self._class("label", label), self.learner
-        if lr._next != 2: raise ProtocolError("update is out of order: it follows predict_proba.")
-        before = lr.favourites_
-        if isinstance(lr, ForSeveral):
-            known = lr.single["n"][self._S, 0] > 0
-            lr.sums[c, self._S] += np.where(known, self._values - lr.single["ref"][self._S, 0], 0.0)
-            lr.counts[c] += 1
-            lr.num[0]["yhat"] = c + math.sqrt(-math.log(self.heads.out[c]))  # whose square is the log loss
-        teach(c, self._S, self.heads)
-        lr.update(float(c))
-        if not np.array_equal(before, lr.favourites_): self._follow(before)
-
-    def skip(self) -> None:
-        "Leave a round whose label never comes."
-        self.learner.skip()
-
-    def learn_whole(self, X: Any, y: Any) -> None:
-        """Learn from rows that are known already: whole ones, which were not bought.
-
-        Parameters
-        ----------
-        X, y : array-like (n, d) and (n,)
-            Features, NaN where a value is not known, and classes.
-        """
-        labels = [self._class(f"y[{t}]", label) for t, label in enumerate(y)]
-        if len(self.classes) > 2: fail("classes", self.classes, "2 for history", "sums of several indicators are those of purchases")
-        before = self.learner.favourites_
-        self.learner.learn_whole(X, np.array(labels, float))
-        if not np.array_equal(before, self.learner.favourites_): self._follow(before)
-        F = self.favourites_ if len(self.favourites_) else np.arange(self.d)
-        self._line = None
-        for row, c in zip(check_features(np.asarray(X))[:, F].astype(float), labels, strict=True):
-            self._guess_frozen(F, row)
-            teach(c, F, self._new)
+    def _read_off(self, S: np.ndarray, values: np.ndarray) -> float:
+        row = np.full((1, self.d), np.nan)
+        row[0, S] = values
+        self.said = self.predict_proba_of(row)[0]
+        return float(self.said[-1])
 
     def predict_proba_of(self, X: Any) -> np.ndarray:
         """Probabilities for new examples, from the favourites alone; nothing is learnt.
@@ -356,43 +396,85 @@ class Classifier:
         array (n, K)
             In the order of `classes`.
         """
+        F = self.favourites_
         X = check_features(np.asarray(X))
         if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
-        F = self.favourites_
         rows = X[:, F].astype(float)
         for t, a in np.argwhere(np.isinf(rows))[:1]: fail(f"X[{t}, {F[a]}]", float(rows[t, a]), "a finite number, or NaN if it is missing")
-        self._line = None
-        return np.array([self._guess_frozen(F, row) for row in rows]).reshape(-1, len(self.classes))
+        return self._frozen(F, rows)
 
-    def _guess_frozen(self, F: np.ndarray, row: np.ndarray) -> np.ndarray:
-        "The mixture from these features of a row."
-        lr, s = self.learner, 0.5
-        if lr.label["count"][0] > 0:
-            if self._line is None or len(self._line[0]) != len(F):
-                fit_ridges(F, len(F), lr._plan, lr._state)
-                self._line = lr._plan.W[-1, : len(F)].copy(), float(lr._plan.level[-1]), lr.means_[F]
-            w, level, means = self._line
-            s = float(np.where(np.isnan(row), means, row) @ w + level)
-        h = self.heads  # what the round has written into is not touched: it may still wait for its label
-        memory = {name: np.zeros_like(getattr(h, name)) for name in ("raw", "q", "out", "s", "z", "x", "score")}
-        self._new = h._replace(**memory)
-        guess(F, row, s, lr.single, lr.centre, self._new)
-        return self._new.out
+    def numbers_of(self, y: Any) -> np.ndarray:
+        "The numbers of the classes (n,), from 0 on; NaN where there is none. A Series of pandas keeps its index."
+        if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"): fail("y", y, "a class for each row")
+        labels = np.array(y, object)
+        if labels.ndim != 1: fail("y", f"array of shape {labels.shape}", "one class for each row")
+        known = labels == labels
+        numbers = np.array([self._label(f"y[{t}]", label) if known[t] else math.nan for t, label in enumerate(labels)])
+        return type(y)(numbers, index=y.index) if hasattr(y, "iloc") else numbers
 
-    def _class(self, name: str, label: Any) -> int:
-        "The number of a class."
-        label = label.item() if isinstance(label, np.generic) else label
-        try: return self._number[label]
-        except (KeyError, TypeError): fail(name, label, f"one of the classes: {', '.join(map(repr, self.classes[:20]))}")
+    def _label(self, name: str, y: Any) -> float:
+        y = y.item() if isinstance(y, np.generic) else y
+        try: return float(self._number[y])
+        except (KeyError, TypeError): fail(name, y, f"one of the classes: {', '.join(map(repr, self.classes[:20]))}")
 
-    def _follow(self, before: np.ndarray) -> None:
+    def _frozen(self, F: np.ndarray, rows: np.ndarray, labels: Any = ()) -> np.ndarray:
+        "Probabilities (n, K) from features F of rows; the heads then learn from the labels, if there are some."
+        s, out = np.full(len(rows), 0.5), np.zeros((len(rows), self.kinds))
+        if self.label["count"][0] > 0:
+            fit_ridges(F, len(F), self._plan, self._sums)
+            w, level = self._plan.W[-1, : len(F)], float(self._plan.level[-1])
+            s = np.where(np.isnan(rows), self.means_[F], rows) @ w + level
+        scratch = {name: np.zeros_like(getattr(self, name)) for name, role in roles(Heads).items() if role.kind == "scratch"}
+        heads = Heads(*(scratch.get(name, getattr(self, name)) for name in Heads._fields))  # the round may still wait for its label
+        for t, row in enumerate(rows):
+            guess(F, row, float(s[t]), self.single, self.centre, heads)
+            out[t] = heads.out
+            if len(labels): teach(int(labels[t]), F, heads)
+        return out
+
+    def learn_whole(self, X: Any, y: Any) -> None:
+        "As for `Learner`; y holds classes."
+        super().learn_whole(X, self.numbers_of(y))
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        super()._add_history(X, y)
+        F = self.favourites_ if len(self.favourites_) else np.arange(self.d)
+        self._frozen(F, X[:, F].astype(float), y)
+
+    def _add_part(self, X: np.ndarray, y: np.ndarray) -> None:
+        if not self.several: return super()._add_part(X, y)
+        PairwiseMoments._add_part(self, X, y)
+        for c in range(self.kinds):
+            V = X[y == c] - self.feature["origin"]
+            self.by_class[c] += np.column_stack([(~np.isnan(V)).sum(axis=0), np.nansum(V, axis=0)])
+
+    def _merge(self, others: list[Any], since: Any) -> None: Learner._merge(self, others, since)
+
+    def _choose(self) -> None:
+        before = self.favourites_
+        super()._choose()
+        if not np.array_equal(before, self.favourites_): self._seat(before)
+
+    def _forward(self, k: int) -> np.ndarray:
+        if not self.several: return super()._forward(k)
+        n, total = self.by_class[..., 0], self.by_class.sum(axis=0)
+        V, _ = self.moments()
+        f = self.single[:, 0]
+        seen = np.maximum(total[:, 0], 1.0)
+        spread = np.sqrt(np.maximum(f["square"] / np.maximum(f["n"], 1.0) - (f["sum"] / np.maximum(f["n"], 1.0)) ** 2, 0.0))
+        B = (self.by_class[..., 1] - n * total[:, 1] / seen) / seen / np.where(spread > 0, spread, 1.0)  # covariances with the indicators
+        ways = (False,) if self.menu.costs is None and self.menu.groups is None else (True, False)
+        return max((blocks_forward(V, B, self.menu, self.usual, divide) for divide in ways), key=lambda found: found[1])[0][:k]
+
+    def _seat(self, before: np.ndarray) -> None:
         "New favourites: what stays keeps weight and curvature, what is new begins with its weight among all features."
-        h, m, F = self.heads, self.heads.x.size - 1, self.favourites_
-        w, P = np.zeros_like(h.few), np.zeros_like(h.few_inverse)
+        m, F = self.seats, self.favourites_
+        w, P = np.zeros_like(self.few), np.zeros_like(self.few_inverse)
         P[:] = np.eye(m + 1)
-        new, old = np.flatnonzero(h.place[F] < 0), np.flatnonzero(h.place[F] >= 0)
-        a, b = np.append(old, m), np.append(h.place[F[old]], m)
-        w[:, a], w[:, new] = h.few[:, b], h.wide[:, F[new]]
-        P[:, a[:, None], a] = h.few_inverse[:, b[:, None], b]
-        h.few[:], h.few_inverse[:], h.place[:] = w, P, -1
-        h.place[F] = np.arange(len(F))
+        new, old = np.flatnonzero(self.seat[F] == 0), np.flatnonzero(self.seat[F] > 0)
+        a, b = np.append(old, m), np.append(self.seat[F[old]] - 1, m)
+        w[:, a], w[:, new] = self.few[:, b], self.wide[:, F[new]]
+        P[:, a[:, None], a] = self.few_inverse[:, b[:, None], b]
+        self.few[:], self.few_inverse[:], self.seat[:] = w, P, 0
+        self.seat[F] = 1 + np.arange(len(F))
+

@@ -411,7 +411,7 @@ class PairwiseMoments(Learner):
     def _bargains(self, k: int, money: float, divide: bool, least: float = 0.0, first: int = -1) -> tuple[np.ndarray, float]:
         "Forward selection of at most k features for the money, and the part of the label's variance that it saves."
         chosen, space = np.zeros(k, np.int64), np.zeros((k + 4, self.d))
-        n, saved = choose_forward(chosen, space, self.selection_scale, money, divide, least, first, self._plan, self._state)
+        n, saved = choose_forward(chosen, space, self.selection_scale, money, divide, least, first, self._plan, self._sums)
         return chosen[:n], saved
 
     def _forward(self, k: int) -> np.ndarray:
@@ -429,7 +429,7 @@ class PairwiseMoments(Learner):
         spread; b (d,): correlations with the label.
         """
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
-        fill_moments(self._state, V, b, spread, self.selection_scale, self.centre, self.prior)
+        fill_moments(self._sums, V, b, spread, self.selection_scale, self.centre, self.prior)
         return V, b
 
     def _forward_order(self, V: np.ndarray, b: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -447,7 +447,7 @@ class PairwiseMoments(Learner):
                 V, b = self.moments()
                 found = best_support(V, b, k) if self.support == "exact" else np.flatnonzero(lasso_weights(V, b, k, 60))
                 found = found[self._forward_order(V, b, found)]
-            if self.rows is not None: assign_rows(self._state, found, len(found))
+            if self.rows is not None: assign_rows(self._sums, found, len(found))
             n = int((np.add.accumulate(self.menu.prices(self.d)[found[:k]]) <= purse(self.menu)).sum())
             self.favourites[:n], self.num[0]["held"] = found[:n], n
         self.arms /= 2
@@ -455,8 +455,8 @@ class PairwiseMoments(Learner):
 
     def _follow(self) -> None:
         "Before the first choice a bad label is forgotten; the references of the sums follow what is remembered."
-        if not self.num[0]["settled"]: settle(self._state, self.centre)
-        for m in np.flatnonzero(self.memories < math.inf) if self.centre else (): follow(self._state, m)
+        if not self.num[0]["settled"]: settle(self._sums, self.centre)
+        for m in np.flatnonzero(self.memories < math.inf) if self.centre else (): follow(self._sums, m)
 
     def _choose_later(self) -> None:
         "When the next choice is made."
@@ -489,7 +489,10 @@ class PairwiseMoments(Learner):
     def _add_part(self, X: np.ndarray, y: np.ndarray) -> None: add_history(X, y, self._plan, self._with_room)
 
     @property
-    def _with_room(self) -> Moments: return self._state._replace(S=np.zeros(self.d, np.int64), values=np.zeros(self.d))
+    def _sums(self) -> Moments: return self._state
+
+    @property
+    def _with_room(self) -> Moments: return self._sums._replace(S=np.zeros(self.d, np.int64), values=np.zeros(self.d))
 
     @property
     def _places(self) -> dict[str, tuple[Any, int]]:
@@ -585,7 +588,7 @@ class PairwiseLeastSquares(PairwiseMoments):
         groups = self._plan.groups
         size = lambda found: np.unique(groups[found]).size
         space, full, none = np.zeros((4, self.d)), size(self._forward(self.usual)), np.zeros(0, np.int64)
-        choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._state)  # what each says alone
+        choose_forward(none, space, self.selection_scale, 0.0, False, 0.0, -1, self._plan, self._sums)  # what each says alone
         alone = np.argsort(-(space[1] ** 2) / np.maximum(space[2], 0.05), kind="stable")[: self.usual]
         starts = dict.fromkeys([*groups[self.favourites_].tolist(), *groups[alone].tolist()])
         best, least = (0, 0.0, none), min(TOGETHER, 0.15 * self.memories[self.lead])
@@ -600,7 +603,7 @@ class PairwiseLeastSquares(PairwiseMoments):
     def coef_(self) -> np.ndarray:
         "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
         w, found = np.zeros(self.d), self._known_together()
-        fit_ridges(found, len(found), self._plan, self._state)
+        fit_ridges(found, len(found), self._plan, self._sums)
         w[found] = self._plan.W[-1, : len(found)]
         return w
 
@@ -608,7 +611,7 @@ class PairwiseLeastSquares(PairwiseMoments):
     def intercept_(self) -> float:
         "Mean label less the score of the mean features, a mean over the experts as `coef_`; 0 without centring."
         found = self._known_together()
-        fit_ridges(found, len(found), self._plan, self._state)
+        fit_ridges(found, len(found), self._plan, self._sums)
         return float(self._plan.level[-1])
 
     def half_width(self, level: float = 0.9) -> float:
@@ -673,6 +676,6 @@ class PairwiseLeastSquares(PairwiseMoments):
         if self.num[0]["rounds"] >= START * 2: self._choose()
 
     def _add_part(self, X: np.ndarray, y: np.ndarray) -> None:
-        judge_history(self.words, X, y, self._plan, self._state, self._with_room)
+        judge_history(self.words, X, y, self._plan, self._sums, self._with_room)
 
     def _count_as(self, explored: bool) -> None: self.num[0]["arm"] = 0 if explored else 1
