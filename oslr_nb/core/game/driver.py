@@ -66,7 +66,7 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
         play_round(learner, env, skip, place, update)
         learner.names_ = names
     spent = None if env.spent is None else env.spent[start:]
-    X, y, rows = env._X if place is None else env._X[:, place], learner.numbers_of(env._y), np.arange(start, env.T)
+    X, y, rows = env._X if place is None else env._X[:, place], learner._numbers_of(env._y), np.arange(start, env.T)
     return Run(X, y, rows, env.predictions[start:], env.n_observed[start:], spent, names, learner.loss)
 
 # %% ../../../nbs/core/game/03_driver.ipynb #0e70a11d
@@ -173,7 +173,7 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
-    return play_stream(learner, table_of(X, learner.numbers_of(y), rows, learner.names_, mapped=True), seed, score)
+    return play_stream(learner, table_of(X, learner._numbers_of(y), rows, learner.names_, mapped=True), seed, score)
 
 
 def play_stream(learner: Learner, table: Table, seed: Any, score: bool) -> Run:

@@ -250,7 +250,7 @@ class Learner:
             fail(name, y, f"a number of magnitude at most {limit:g}", f"the theorem's step is set for {what} = {limit:g}")
         return y
 
-    def numbers_of(self, y: Any) -> Any:
+    def _numbers_of(self, y: Any) -> Any:
         "Labels (n,) as the numbers from which it learns; they are these numbers, unless they are classes."
         return y
 

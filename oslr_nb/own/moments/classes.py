@@ -403,7 +403,7 @@ class Classifier(PairwiseLeastSquares):
         for t, a in np.argwhere(np.isinf(rows))[:1]: fail(f"X[{t}, {F[a]}]", float(rows[t, a]), "a finite number, or NaN if it is missing")
         return self._frozen(F, rows)
 
-    def numbers_of(self, y: Any) -> np.ndarray:
+    def _numbers_of(self, y: Any) -> np.ndarray:
         "The numbers of the classes (n,), from 0 on; NaN where there is none. A Series of pandas keeps its index."
         if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"): fail("y", y, "a class for each row")
         labels = np.array(y, object)
@@ -434,7 +434,7 @@ class Classifier(PairwiseLeastSquares):
 
     def learn_whole(self, X: Any, y: Any) -> None:
         "As for `Learner`; y holds classes."
-        super().learn_whole(X, self.numbers_of(y))
+        super().learn_whole(X, self._numbers_of(y))
 
     def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
         super()._add_history(X, y)
