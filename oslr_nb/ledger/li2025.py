@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..papers.li2025 import DSOSLRC, DSPOSLRC, guarded_selector, bound_ds_oslrc, bound_ds_poslrc, li_chances, li_errors
-from ..papers.li2025 import li_estimates, newton_step, rounds_to_support, textbook_ds_oslrc, textbook_ds_poslrc
+from ..papers.li2025 import label_margin, li_estimates, newton_step, rounds_to_support, textbook_ds_oslrc, textbook_ds_poslrc
 from ..core.base.parameters import SparseModel
 
 # %% auto #0
@@ -247,6 +247,83 @@ def poslrc_compiled(case: Case, next_weights: bool = False) -> Evidence:
         return [np.r_[(weights[1:] * X[:-1]).sum(axis=1), told[-1]] if next_weights else told]
 
     return agrees(lr, textbook, X, y)
+
+# %% ../../nbs/papers/li2025.ipynb #14fbd70e
+LI_FUNCTIONS = ("gamma", "rho", "error", "margin", "s1", "DS-OSLRC", "DS-POSLRC")
+
+
+@claim("li2025", "the bounds as functions (ours)", id="L17", tier="exact", proof="thm-oslrc", cases=48,
+       tex=r"\texttt{li\_errors},\ \texttt{rounds\_to\_support},\ \texttt{bound\_ds\_oslrc},\ \texttt{bound\_ds\_poslrc}"
+           r"=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in LI_FUNCTIONS}
+       | {"phi for its square": {"power": 1}, "without the factor 2 of the variance with a lead": {"lead": 1},
+          "e in the place of 2 e": {"cut": 1}, "9/10 of the square of the margin": {"margin": 0.9},
+          "s1 in the place of its square": {"late": 1}, "1/a for 1/(ab)": {"both": False}, "without the linear term": {"linear": 0.0}})
+def bounds_as_functions(
+    case: Case, halved: str = "", power: int = 2, lead: int = 2, cut: int = 2, margin: float = 1.0, late: int = 2, both: bool = True,
+    linear: float = 1.0,
+) -> Evidence:
+    "Of the functions at random arguments the value over the formula farthest from 1; by turns both learners, phi known or not."
+    rng, log, sqrt = case.rng, math.log, math.sqrt
+    proper, known = case.number % 2 == 1, case.number % 4 < 2
+    d, sparse = int(rng.integers(8, 30)), int(rng.integers(1, 4))
+    s, T = (int(10**v) for v in rng.uniform(*(((10, 2), (16, 16)) if case.number % 8 == 4 else ((0, 2), (8, 16)))))
+    n = d - sparse if proper else d
+    m = n if case.number % 8 == 0 else int(rng.integers(3, max(n // 3 + 2, 5)))
+    k, budget = (sparse, m + sparse) if proper else (m, m)
+    sigma, B, X, delta, w_min = (10 ** rng.uniform((-2, -1, -1, -3, -0.3), (0, 1, 1, -0.3, 0))).tolist()
+    sigma, w_min = sigma * B * X / (1 + 9 * (m == n)), w_min * B
+    phi, beta = float(rng.uniform(0.5, 1)) if known else None, 2 / 3 * sqrt(2 / math.pi)
+    a, b = (m - 1) / (n - 1), (m - 2) / (n - 2)
+    g, hidden = 1 / (a * b) if both else 1 / a, float(m < n)
+
+    def at(s: int, W: float) -> tuple[float, float, float]:  # Equation 2 (eq-gamma) and Equation 4 (eq-error)
+        level = log(d * (d + 5) * s * (s + 1) / delta)
+        step = hidden * linear * B * g * level / (3 * s)
+        gamma = X**2 * (step + sqrt(step**2 + 2 * W * level / s**2)) + X * sigma * (sqrt(2 * level / (a * s)) + beta * level / (a * s))
+        rho = hidden * X**2 * (sqrt(2 * (g - 1) * level / s) + max(1, g - 1) * level / (3 * s))
+        if phi is None: return gamma, rho, 2 * B
+        least = phi**power * X**2 - 4 * k * rho
+        return gamma, rho, min([2 * B, 8 * k * (gamma + B * rho) / (phi**power * X**2), *([8 * k * gamma / least] if least > 0 else [])])
+
+    def tau(e: float) -> float:  # Equation 3 (eq-tau)
+        if proper: return hidden * min(B, cut * e) * sqrt(g - 1)
+        followed = B * sqrt(lead * (n - 1) * (n - 2) / ((m - 1) * (n - m))) + e * sqrt(g - 1) if known and m < n else math.inf
+        return hidden * min(B * sqrt(g - 1), followed)
+
+    def errors(s: int) -> tuple[float, float, float]:  # round 1 knows nothing; rounds 2^i < r <= 2^(i+1) use the error after 2^i
+        W, last = tau(2 * B) ** 2, 1
+        while last < s:
+            more = min(last, s - last)
+            W, last = W + more * tau(at(last, W)[2]) ** 2, last + more
+        return at(s, W)
+
+    def settled() -> int:
+        low, high = 0, 1
+        while high < 10**18 and errors(high)[2] >= w_min: low, high = high, min(2 * high, 10**18)
+        while high - low > 1:
+            low, high = (low, (low + high) // 2) if errors((low + high) // 2)[2] < w_min else ((low + high) // 2, high)
+        return high
+
+    model, label = SparseModel(sigma, B, X, delta), lambda t: 2 * B * X + sigma * sqrt(2 * log(t * (t + 1) / delta))
+    code, page, quotient = li_errors(s, d, budget, k if proper else None, model, phi), errors(s), lambda a, b: 1.0 if a == b else a / b
+    found = {"gamma": code[0] / page[0], "rho": quotient(code[1], page[1]), "error": code[2] / page[2],
+             "margin": label_margin(s, B * X, sigma, delta) / label(s)}
+    if known and proper:
+        D, t = 4 * B**2 * X**2, 1
+        while t < T: D, t = D + min(t, T - t) * X**2 * min(2 * B, cut * errors(t)[2]) ** 2, 2 * t
+        found["DS-POSLRC"] = bound_ds_poslrc(d, budget, k, T, model, phi) / (D + sigma * sqrt(8 * D * log(1 / delta)))
+    elif known:
+        s1 = settled()
+        if s1 < 10**8: T = 4 * (s1 + 2) ** 2  # so that the support is found before the end
+        D = 4 * B**2 * X**2 * (math.isqrt(T) + s1**late)
+        newton = 2 * k * B**2 * X**2 + k * margin * label(T) ** 2 * log(1 + 2 * T / k)
+        found["s1"] = rounds_to_support(d, budget, w_min, model, phi) / s1
+        total = D + sigma * sqrt(8 * D * log(s1 / delta)) + newton
+        if T > (s1 + 1) ** 2: found["DS-OSLRC"] = bound_ds_oslrc(d, budget, T, w_min, model, phi) / total
+    if halved in found: found[halved] /= 2
+    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-10)
+
 
 # %% ../../nbs/papers/li2025.ipynb #4abb0e93
 def covered(d: int, m: int, k: int | None, sigma: float, phi: float | None, delta: float, s: int, runs: int, rng: Any) -> np.ndarray:

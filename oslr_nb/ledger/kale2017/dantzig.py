@@ -4,7 +4,8 @@
 """The ledger of papers/kale2017/01_dantzig: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, estimation_errors, moment_estimates
+from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, confidence, estimation_errors
+from ...papers.kale2017.dantzig import moment_estimates, printed_limit
 from ...core.base.parameters import SparseModel
 
 # %% auto #0
@@ -323,6 +324,64 @@ def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
 
     m, L = case.value
     return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #b6aa9afd
+DANTZIG_FUNCTIONS = ("lambda", "rho", "L_s", "the bound", "the radius", "the radius of (Kale 3)", "the limit", "its slope")
+
+
+@claim("kale2017", "the bounds as functions", id="K25", tier="exact", proof="thm-kale", cases=20,
+       tex=r"\lambda,\ \rho,\ L_s,\ \texttt{bound\_dantzig},\ \texttt{program\_radius},\ \texttt{printed\_limit}"
+           r"=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in DANTZIG_FUNCTIONS}
+       | {"d/k0 in the place of 1/q": {"pair": False}, "k^2": {"power": 2}, "1 - 3 eps in gamma": {"isometry": 3.0},
+          "a factor 4 for 5": {"five": 4.0}, "a logarithm without d + 5": {"events": 0}})
+def bounds_as_functions(
+    case: Case, halved: str = "", pair: bool = True, power: int = 1, isometry: float = 4.0, five: float = 5.0, events: int = 5
+) -> Evidence:
+    "Of the functions at random arguments (those with features up to X in units of X) the value over the formula farthest from 1."
+    rng, log, sqrt = case.rng, math.log, math.sqrt
+    d = int(rng.integers(4, 40))
+    k0, k, t0 = int(rng.integers(2, d + 1)), int(rng.integers(1, 4)), int(2 ** rng.integers(7)) - case.number % 2
+    n, T = (int(10**v) for v in rng.uniform((1, 4), (7, 7)))
+    sigma, B, X, delta, L = (10 ** rng.uniform((-2, -1, -1, -4, 0), (1, 1, 1, -0.1, 1.5))).tolist()
+    eps, C, b = float(rng.uniform(0, 0.26)), float(rng.uniform(0.1, 2)), B * X
+    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1)) if pair else k0 / d
+    hidden = float(k0 < d)
+
+    def errors(n: int, L: float) -> tuple[float, float]:  # Equation 5 (eq-errors)
+        lam = sqrt(2 * L / (p * n)) * (sigma + hidden * b * sqrt(p / q - 1))
+        lam += L / (p * n) * (2 / 3 * sqrt(2 / math.pi) * sigma + hidden * b / 3 * max(1, p / q - 1))
+        return X * lam, hidden * X**2 * (sqrt(2 * L / n * (1 / q - 1)) + L / (3 * n) * max(1, 1 / q - 1))
+
+    level = lambda s: log(2 * d * (d + events) * s * (s + 1) / delta)
+    s0 = next(s for s in range(1, 99) if 2**s - 1 >= t0)
+    A = b**2 * min(T, 2**s0 - 1)
+    for s in range(s0, T.bit_length()):
+        m, (lam, rho) = min(T, 2 ** (s + 1) - 1) - 2**s + 1, errors(2**s - 1, level(s))
+        c = 2 * five * (3 + sqrt(5)) / 2 * ((2**s - 1 + m) * (1 + eps) ** 2 - (2**s - 1) * (1 - eps) ** 2)
+        A += min(4 * b**2 * m, c * k**power * ((lam + B * rho) / (1 - isometry * eps + eps**2)) ** 2)
+    last = log(math.comb(d, k)) + log(4 / delta)
+    total = 2 * A + 2 * sigma**2 * log(4 / delta) + sigma**2 * (2 * k + 2 * sqrt(2 * k * last) + 2 * last)
+    V, w, f = np.cov(rng.standard_normal((d, 3 * d))), rng.standard_normal(d), q / p**2
+    limit = np.linalg.inv(f * V + (1 - f) * np.diag(np.diag(V))) @ V @ w
+    limit *= np.abs(limit) >= np.sort(np.abs(limit))[-k]
+    cut, slope = printed_limit(V, w, k0, k)
+    kw = {"sigma": sigma, "radius": B, "x_max": X, "delta": delta, "C": C}
+    theorem, printed = (DantzigPOSLR(d, k0, k, rule=rule, **kw) for rule in ("theorem", "printed"))
+    s, quotient = int(rng.integers(1, 30)), lambda a, b: 1.0 if a == b else a / b
+    found = {
+        "lambda": estimation_errors(n, d, k0, L, sigma, B, X)[0] / errors(n, L)[0],
+        "rho": quotient(estimation_errors(n, d, k0, L, sigma, B, X)[1], errors(n, L)[1]),
+        "L_s": confidence(s, d, delta) / level(s),
+        "the bound": bound_dantzig(d, k0, k, T, SparseModel(sigma, B, X, delta), eps, t0) / total,
+        "the radius": theorem.program_radius(2**s - 1) / (C * errors(2**s - 1, level(s))[0]),
+        "the radius of (Kale 3)": printed.program_radius(n) / (C * X * sqrt(d * log(n * d / delta) / (n * k0)) * (sigma + b * d / k0)),
+        "the limit": float(cut @ limit / (limit @ limit)),
+        "its slope": slope / float((limit - w) @ V @ (limit - w)),
+    }
+    if halved: found[halved] /= 2
+    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-8)
+
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],

@@ -363,6 +363,43 @@ def bias_of_greedy(case: Case, copies: float = 1.0, logarithm: Callable = math.l
     chain = [T * copies**k1 for copies in shares] + [T ** (2 / 3)]
     return worst_case([Evidence(a, "<=", b, tol=1e-9 * b) for a, b in itertools.pairwise(chain)])
 
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #37543cff
+GREEDY_FUNCTIONS = ("a batch", "the bound", "the bound without a scale", "copies", "rounds of a batch", "alpha")
+
+
+@claim("kale2017", "the bounds as functions, Algorithm 2", id="K26", tier="exact", proof="thm-greedy", cases=20,
+       tex=r"\texttt{bound\_batch},\ \texttt{bound\_greedy},\ \texttt{greedy\_parameters},\ \texttt{supermodular\_factor}"
+           r"=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in GREEDY_FUNCTIONS}
+       | {"kappa in the place of its square": {"power": 1}, "d in the place of d/M": {"asked": 0}, "B = T^(1/2)": {"root": 1 / 2},
+          "the ridge left out": {"ridge": 0}})
+def greedy_as_functions(case: Case, halved: str = "", power: int = 2, asked: int = 1, root: float = 1 / 3, ridge: int = 1) -> Evidence:
+    "Of six functions at random arguments the value over the formula farthest from 1."
+    rng, log = case.rng, math.log
+    d, m = (int(v) for v in rng.integers((10, 2), (60, 9)))
+    k0, k, B = int(rng.integers(2, d + 1)), int(rng.integers(2, 5)), int(10 ** rng.uniform(1, 3))
+    k1, T, kappa = int(rng.integers(1, k0 + 1)), int(B * 10 ** rng.uniform(0.5, 4)), float(1 + 3 * rng.random())
+    phi, a, X, Y, W = (10 ** rng.uniform((-3, -1, -1, -1, -1), (0, 1, 1, 1, 1))).tolist()
+    N, M, beta, r = T // B, k0 // k1, 1 + (k - 1) * kappa**power, T % B
+    rho = 1 - 1 / beta
+    lost = N * B * Y**2 * rho**k1 + beta * (1 - rho**k1) * B * Y**2 * math.sqrt(2 * d / M**asked * N * log(d))
+    within, last = Y**2 * k1 * log(1 + B * X**2 / a), Y**2 * (r + k1 * log(1 + r * X**2 / a))
+    start, known = a**ridge * Y**2 / phi, BatchConditions(kappa, phi, a, X, Y)
+    rounds, ratio = 10**9 + int(rng.integers(10**9)), float(1 + 0.2 * rng.random())  # enough rounds for the parameters of Theorem 9
+    plan = greedy_parameters(d, 1, d, rounds, BatchConditions(ratio), 1)
+    found = {
+        "a batch": bound_batch(B, k1, phi, a, X, Y) / (start + within),
+        "the bound": bound_greedy(d, k, k0, T, k1, B, known) / (lost + N * (start + within) + last),
+        "the bound without a scale": bound_greedy(d, k, k0, T, k1, B, known._replace(phi=None, radius=W))
+        / (lost + N * (a**ridge * W**2 + within) + last),
+        "copies": plan.k1 / math.ceil(ratio**2 * log(rounds) / 3),
+        "rounds of a batch": plan.batch / math.floor((rounds / ratio**2) ** root),
+        "alpha": supermodular_factor(kappa, m) / (kappa**2 - (kappa**2 - 1) / m),
+    }
+    if halved: found[halved] /= 2
+    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-8)
+
+
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #66d73bf6
 def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True) -> bool:
     "Whether some whole k1 and B meet the hypotheses of Theorem 9, tried one by one: k1 and B within one of what is printed."

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.murata2018.exploration import Exploration, block_gradient, bound_block_noise, bound_exploration, contraction_factor
 from ...papers.murata2018.exploration import SparseProblem
-from ...papers.murata2018.exploration import exploration_plan, least_top, restricted_constants, textbook_exploration
+from ...papers.murata2018.exploration import exploration_plan, least_top, restricted_constants, stable_step, textbook_exploration
 
 # %% auto #0
 __all__ = []
@@ -306,6 +306,58 @@ def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
     errors = np.einsum("ab,abj->aj", case.rng.standard_normal((3000, 20)) / 10, x)
     found = int(((errors**2).max(axis=1) > bound).sum())
     return Evidence(chance_limit(found, 3000, 1e-3), "<=", delta)
+
+# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #048dcf0c
+EXPLORATION_FUNCTIONS = ("contraction", "noise", "noise, high chance", "recursion", "recursion, high chance", "batch", "updates",
+                         "examples", "weights to keep", "step")
+
+
+@claim("murata2018", "the bounds as functions", id="M14", tier="exact", proof="thm-mx-rate", cases=60,
+       tex=r"\texttt{contraction\_factor},\ \texttt{bound\_block\_noise},\ \texttt{bound\_exploration},\ \texttt{exploration\_plan},\ "
+           r"\texttt{least\_top},\ \texttt{stable\_step}=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in EXPLORATION_FUNCTIONS}
+       | {"m for its square in B_0": {"square": 1}, "without nu": {"nu": False}, "without the union over the updates": {"union": False},
+          "only the small eigenvalue contracts": {"both": False}, "6 in the place of 16": {"sixteen": 6}})
+def bounds_as_functions(
+    case: Case, halved: str = "", square: int = 2, nu: bool = True, union: bool = True, both: bool = True, sixteen: int = 16
+) -> Evidence:
+    "Of the functions at random arguments (s > kappa^2 k, d >= s + k) the value over the formula farthest from 1."
+    rng, log = case.rng, math.log
+    k, T = (int(v) for v in rng.integers((1, 2), (4, 9)))
+    kappa, mu = float(1 + 3 * rng.random()), float(10 ** rng.uniform(-1, 1))
+    s = int(rng.integers(math.floor(kappa**2 * k) + 1, 60))
+    d, L = int(rng.integers(s + k + 9, 200)), kappa * mu
+    budget, B = s + int(rng.integers(1, 9)), rng.integers(10**4, 10**6, T)
+    R, sigma, a0, delta = (10 ** rng.uniform((-1, -1, -0.5, -2), (0.5, 0.5, 0.5, -0.1))).tolist()
+    eta = (2 / (L + mu), 1 / L, 1.9 / L)[case.number % 3]  # the last is above 2/(L + mu), as kappa < 19
+    root = k / s / 2 + math.sqrt(k / s + (k / s) ** 2 / 4) + 1 if nu else 1.0  # Equation 3 (eq-mx-nu), squared
+    m, contraction = s + k, math.sqrt(root) * max(abs(1 - eta * mu), both * abs(1 - eta * L))
+    tau = lambda b, D, logs: 8 * R**2 * (R**2 * m * D + sigma**2) / b * logs
+    path, sure = [a0], [a0]  # Equation 5 (eq-mx-recursion)
+    for b in B.tolist():
+        for a, logs in ((path, log(2 * d) + 1), (sure, log(2 * d * (T if union else 1) / delta))):
+            a.append(contraction * a[-1] + eta * math.sqrt(root * 8 * m * R**2 * logs / b * (R**2 * m * a[-1] ** 2 + sigma**2)))
+    problem = SparseProblem(d, s, k, mu, L, sigma, R)
+    best, eps = math.sqrt(root) * (kappa - 1) / (kappa + 1), float(10 ** rng.uniform(-4, 0)) * a0**2
+    C, step = 8 * m * R**2 * (log(2 * d) + 1), 2 / (L + mu)
+    least = 4 * root * step**2 * R**2 * m ** (square - 1) * C / (1 - best) ** 2
+    plan = math.ceil(max(least, sixteen * root * step**2 * sigma**2 * C / ((1 - best) ** 2 * eps)))
+    updates = math.ceil(log(4 * a0**2 / eps) / (2 * log(2 / (1 + best))))
+    batch, rounds, examples = exploration_plan(eps, problem, budget, a0**2)
+    values = rng.uniform(0.1, 1, 7)
+    found = {
+        "contraction": contraction_factor(d, s, k, mu, L, eta) / contraction,
+        "noise": bound_block_noise(d, m, int(B[0]), a0, sigma, R) / tau(B[0], a0, log(2 * d) + 1),
+        "noise, high chance": bound_block_noise(d, m, int(B[0]), a0, sigma, R, delta) / tau(B[0], a0, log(2 * d / delta)),
+        "recursion": float(bound_exploration(B, problem, a0**2, eta)[-1]) / path[-1] ** 2,
+        "recursion, high chance": float(bound_exploration(B, problem, a0**2, eta, delta)[-1]) / sure[-1] ** 2,
+        "batch": batch / plan, "updates": rounds / updates, "examples": examples / (-(-d // (budget - s)) * plan * updates),
+        "weights to keep": least_top(k, kappa) / max(k, 1 + math.floor(((kappa**2 - 1) / (4 * kappa)) ** 2 * k)),
+        "step": stable_step(np.diag(values), 3, 1) * (values.max() + values.min()),
+    }
+    if halved: found[halved] /= 2
+    return Evidence(float(max(found.values(), key=lambda v: abs(v - 1))), "==", 1, tol=1e-8)
+
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #b889afa9
 @claim("murata2018", "Corollary 4.2 (with our constants)", id="M7", tier="certificate", proof="cor-mx-examples",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.murata2018.hybrid import Exploitation, Hybrid, bound_exploitation, bound_exploitation_excess, bound_hybrid
 from ...papers.murata2018.hybrid import SupportProblem, bound_wrong_support, exact_exploitation, exploration_rate
-from ...papers.murata2018.hybrid import stable_exploitation_step
+from ...papers.murata2018.hybrid import exploitation_room, stable_exploitation_step
 from ...papers.murata2018.hybrid import textbook_exploitation, textbook_hybrid
 
 # %% auto #0
@@ -217,6 +217,72 @@ def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
     slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
     total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
     return Evidence(count, "<=", 2 * g**2 * (before + T) / (g - 1) * total)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #21202fdd
+HYBRID_FUNCTIONS = ("largest step", "room", "distance", "excess", "excess, trace", "wrong support", "normal features", "q", "V", "b0",
+                    "examples")
+
+
+@claim("murata2018", "the bounds as functions, Exploitation and Hybrid", id="M15", tier="exact", proof="cor-samples", cases=240,
+       tex=r"\texttt{bound\_exploitation},\ \texttt{bound\_exploitation\_excess},\ \texttt{bound\_wrong\_support},\ "
+           r"\texttt{exploration\_rate},\ \texttt{bound\_hybrid}=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in HYBRID_FUNCTIONS}
+       | {"r_min in the place of its square": {"power": 1}, "delta for delta / 2 in (b)": {"share": 1.0},
+          "without condition (a)": {"first": False}, "2 T updates": {"longer": 2}, "half of L U in (a)": {"start": 0.5},
+          "a quarter of 4 eta K": {"fourth": 1.0}, "nothing of the start": {"begin": 0.0}})
+def hybrid_bounds_as_functions(
+    case: Case, halved: str = "", power: int = 2, share: float = 0.5, first: bool = True, longer: int = 1, start: float = 1.0,
+    fourth: float = 4.0, begin: float = 1.0,
+) -> Evidence:
+    "Of the functions at random arguments the value over the formula farthest from 1; by turns weights are tiny, large or decide."
+    rng, log = case.rng, math.log
+    s, k, T, n, before = (int(v) for v in rng.integers((4, 1, 20, 2, 9), (20, 3, 60, 40, 15)))
+    mu, sigma, delta = (10 ** rng.uniform((-1, -1, -2), (1, 1, -0.3))).tolist()
+    kappa, q, g = float(1 + rng.random()), float(rng.uniform(0.1, 0.5)), float(rng.uniform(1.2, 3))
+    L, R = kappa * mu, float(rng.uniform(0.5, 2))
+    if case.number % 6 > 2: sigma /= 100
+    V, r0, b = *(10 ** rng.uniform((-3, -1), (1, 3))).tolist(), int(rng.integers(5, 50))
+    r_min, eps = (10 ** rng.uniform(*(((-6, -2), (-6, 0)), ((0, -4), (1, -2)), ((0.7, -4), (1.3, -2)))[case.number % 3])).tolist()
+    V, r_min = V * sigma**2, r_min * (math.sqrt(eps / L) if case.number % 3 == 2 else 1)
+    K, eta = s * L / 2 + float(rng.uniform(1, 9)) * mu, float(rng.uniform(0.3, 1)) / L
+    B = math.ceil(4 * eta * kappa * K * 10 ** rng.random())
+    room = B - eta * L / 2 * (B - 1) - eta * K
+    rate = (1 - 2 * eta * mu * room / B) ** T
+    a, omega, least, trace = 2 * eta**2 * L * K / B, 1 - eta * L / 2 * (1 - 1 / B), float(rng.random()), s * L / 2 * float(rng.random())
+    gamma = 1 - 2 * eta * mu * omega + a
+    short = 0.9 * min(eta, B / (B + s + 1))  # for independent normal features
+    own, noise = (1 - 2 * short) ** 2 + 4 * short**2 * (s + 1) / B, 4 * short**2 * s * sigma**2 / B
+    d, top = 500, s + 9 * k
+    nu, m = 1 + k / top / 2 + math.sqrt(k / top + (k / top) ** 2 / 4), top + k
+    rho, C = math.sqrt(nu) * (1 - eta * mu), 8 * m * R**2 * (log(2 * d) + 1)  # eta <= 1 / L: the small eigenvalue contracts least
+    problem, known = SparseProblem(d, top, k, mu, L, sigma, R), SupportProblem(mu, L, K, s, sigma)
+    code = exploration_rate(problem, eta) if rho < 1 else (1.0, 1.0, 1.0)
+    page = ((1 + rho) / 2, 2 * nu * eta**2 * sigma**2 * C / (1 - rho), 4 * nu * eta**2 * R**2 * m * C / (1 - rho) ** 2) if rho < 1 else code
+    examples, t = 0, 0
+    while True:  # Corollary MH 1 (cor-samples), round after round
+        grown, size = g**t, math.ceil(B * g**t)
+        examples += n * before * math.ceil(b * grown) + T * size
+        U = begin * 2.0**-t / (4 * kappa * g) * r0 + 2 * V / ((1 - q) * b) + fourth * eta * K * sigma**2 / (mu * B)
+        last = eta * s * L * sigma**2 / (2 * (size - eta * L / 2 * (size - 1) - eta * K))
+        right = U / grown <= share * delta * r_min**power
+        if first and start * L * U / grown + 4 * eta * kappa * K * sigma**2 / (B * grown) <= delta * eps: break
+        if right and L / 2 * (1 - eta * mu / 2) ** (longer * T) * U / grown + last <= delta / 2 * eps: break
+        t += 1
+        if t > 400: return Evidence(0, "==", 1)  # without (a) it never ends
+    found = {
+        "largest step": stable_exploitation_step(B, L, K) * (L / 2 * (B - 1) + K) / B,
+        "room": exploitation_room(eta, B, L, K) / room,
+        "distance": bound_exploitation(T, r0, eta, B, known) / (rate * r0 + eta * s * sigma**2 / room),
+        "excess": bound_exploitation_excess(T, r0, eta, B, known) / (L / 2 * rate * r0 + eta * s * L / 2 * sigma**2 / room),
+        "excess, trace": bound_exploitation_excess(T, r0, eta, B, known, trace) / (L / 2 * rate * r0 + eta * trace * sigma**2 / room),
+        "wrong support": bound_wrong_support(T, r0, least, eta, B, known) / (gamma**T * r0 + (1 - gamma**T) / (1 - gamma) * a * least),
+        "normal features": exact_exploitation(T, r0, short, B, s, sigma) / (own**T * r0 + (own**T - 1) / (own - 1) * noise),
+        "q": code[0] / page[0], "V": code[1] / page[1], "b0": code[2] / page[2],
+        "examples": bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, B), g, q, V, mu, L, K, sigma, r0, delta) / examples,
+    }
+    if halved: found[halved] /= 2
+    return Evidence(float(max(found.values(), key=lambda v: abs(v - 1))), "==", 1, tol=1e-8)
+
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
 def normal_stream(
