@@ -72,7 +72,7 @@ def test_the_code_of_the_readme_needs_no_extra_and_what_is_missing_is_named_with
     text = (TOP / "README.md").read_text()
     code = "".join(re.findall(r"^``` python\n(.*?)^```$", text, re.M | re.S))
     shown = re.findall(r"^    (.*)", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), re.M)
-    assert len(shown) == 9 and python(ALONE + code).stdout.splitlines() == shown
+    assert len(shown) == 6 and python(ALONE + code).stdout.splitlines() == shown
     code = "for use in {uses}:\n    try: eval(use)\n    except ModuleNotFoundError as error: print(error)"
     assert python(ALONE + code.format(uses=list(USES.values()))).stdout.splitlines() == [sentence(library) for library in USES]
     code = "from typer.testing import CliRunner\nfrom oslr_nb.cli import app\nfor words in {commands}:\n"
