@@ -1,5 +1,10 @@
 """What happens to a notebook before it becomes a page: folds, marks, numbers."""
 
+import ast
+import builtins
+import itertools
+import json
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -65,3 +70,26 @@ def test_statements_and_claims_lead_to_each_other():
     line = Page.line(SimpleNamespace(place="papers/a/01.ipynb"), record)
     assert "{#claim-A9 .check-line}" in line and "(../../results/claims.ipynb#row-A9)" in line
     assert "(#claim-A9)" in marked("::: {#thm-two}\n\nText.\n\n:::", [record])
+
+
+def names(source):
+    "The names that a program binds, and those that it uses."
+    nodes = list(ast.walk(ast.parse(source)))
+    made = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    made |= {n.arg for n in nodes if isinstance(n, ast.arg)} | {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
+    made |= {a.asname or a.name for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names}
+    return made, {n.id for n in nodes if isinstance(n, ast.Name)}
+
+
+def test_programs_of_the_gallery_are_short_and_run_alone(top):
+    "Each has fewer than thirty lines, uses nothing of another one but the imports of all, and leads to a page."
+    cells = [(c["cell_type"], "".join(c["source"])) for c in json.loads((top / "nbs/start/gallery.ipynb").read_text())["cells"]]
+    common, _ = names(next(source for kind, source in cells if kind == "code" and source.startswith("import")))
+    programs = [(source, after) for (_, source), (_, after) in itertools.pairwise(cells) if source.startswith("#| label: fig-")]
+    assert len(programs) >= 9
+    for source, caption in programs:
+        made, used = names(source)
+        assert used <= made | common | set(dir(builtins)), used - made
+        assert sum(bool(line.strip()) and not line.startswith("#|") for line in source.splitlines()) < 30
+        pages = re.findall(r"\]\(([^()#]+\.ipynb)", caption)
+        assert pages and all((top / "nbs/start" / page).exists() for page in pages), caption
