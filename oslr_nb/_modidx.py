@@ -4525,6 +4525,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                        'oslr_nb.practice.data.markdown': ('practice/data.html#markdown', 'oslr_nb/practice/data.py'),
                                        'oslr_nb.practice.data.priced': ('practice/data.html#priced', 'oslr_nb/practice/data.py'),
                                        'oslr_nb.practice.data.shuffled': ('practice/data.html#shuffled', 'oslr_nb/practice/data.py'),
+                                       'oslr_nb.practice.data.simulated': ('practice/data.html#simulated', 'oslr_nb/practice/data.py'),
                                        'oslr_nb.practice.data.sparse_linear': ( 'practice/data.html#sparse_linear',
                                                                                 'oslr_nb/practice/data.py'),
                                        'oslr_nb.practice.data.stored_result': ( 'practice/data.html#stored_result',

@@ -4,6 +4,7 @@
 """Streams: synthetic streams, and data and results that come with the package or a dependency."""
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,8 +16,8 @@ import numpy as np
 from ..core.base.checks import check_choice, check_flag, check_int, check_rng, check_scales, fail, need
 
 # %% auto #0
-__all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'Stream', 'shuffled', 'sparse_linear', 'two_digits', 'digits_pair', 'PricedStream',
-           'priced', 'stored_result', 'markdown']
+__all__ = ['WEIGHTS', 'FEATURES', 'PRICED', 'SIMULATED', 'Stream', 'shuffled', 'sparse_linear', 'two_digits', 'digits_pair',
+           'PricedStream', 'priced', 'simulated', 'stored_result', 'markdown']
 
 # %% ../../nbs/practice/data.ipynb #23597ac2
 @dataclass(frozen=True)
@@ -178,6 +179,16 @@ def priced(name: str, impute: bool = False) -> PricedStream:
     discounted = np.round(costs - [shared.get(feature, 0.0) for feature in prices], 2)
     y = np.isin(classes, ill).astype(float)
     return PricedStream(X, y, names=tuple(prices), costs=costs, discounted=discounted, groups=tuple(fees), classes=classes)
+
+# %% ../../nbs/practice/data.ipynb #37d2227c
+SIMULATED = ("machine", "lender", "survey")  # tables of the stories
+
+
+def simulated(name: str) -> tuple[Stream, tuple[str, ...]]:
+    "A simulated table that comes with the package, a refused answer as NaN, and the names of its features."
+    with gzip.open(str(files("oslr_nb") / "tables" / f"{check_choice('name', name, SIMULATED)}.csv.gz"), "rt", encoding="utf8") as lines:
+        names, rows = next(lines).split(","), np.genfromtxt(lines, delimiter=",")
+    return Stream(rows[:, :-1], rows[:, -1]), tuple(names[:-1])
 
 # %% ../../nbs/practice/data.ipynb #57c00002
 def stored_result(name: str) -> Any:

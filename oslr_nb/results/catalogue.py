@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.base.checks import check_choice, check_flag, check_int, check_real, check_scales, fail, need
 from ..core.base.storage import check_path, replace_file
-from ..practice.data import PRICED, Stream, markdown, priced, shuffled, sparse_linear
+from ..practice.data import PRICED, SIMULATED, Stream, markdown, priced, shuffled, simulated, sparse_linear
 from .datasets import BLOG_ROWS, CT_HEADER, CT_ROWS, SOURCES, blog_feedback, ct_like, ct_slice, data_file, mnist
 
 # %% auto #0
@@ -349,7 +349,7 @@ class DataSet:
     @property
     def place(self) -> str:
         "The place of a data set: bundled, found at some path, or to be fetched."
-        if self.name not in SOURCES: return "bundled" if self.name in PRICED else "bundled with scikit-learn"
+        if self.name not in SOURCES: return "bundled" if self.name in (*PRICED, *SIMULATED) else "bundled with scikit-learn"
         file = data_file(self.name)
         return f"to be fetched from {SOURCES[self.name].url}" if file is None else f"found at {file}"
 
@@ -360,6 +360,9 @@ DATASETS = {  # tables that have a name
         DataSet("heart", 303, 13, "1 for heart disease", "UCI 45, Cleveland, CC BY 4.0; prices of Turney 1995"),
         DataSet("hepatitis", 155, 19, "1 for death", "UCI 46, CC BY 4.0; prices of Turney 1995"),
         DataSet("thyroid", 7200, 21, "1 for not normal", "UCI 102, ann, CC BY 4.0; prices of Turney 1995"),
+        DataSet("machine", 4000, 12, "vibration", "simulated: the sensors of a machine"),
+        DataSet("lender", 2000, 24, "loss on a loan in dollars", "simulated: what a data provider sells"),
+        DataSet("survey", 2200, 30, "satisfaction", "simulated: answers from 1 to 5, a tenth refused"),
         DataSet("digits", 1797, 64, "digit, 0 to 9", "scikit-learn, from UCI 80"),
         DataSet("diabetes", 442, 10, "progression after a year", "scikit-learn, from Efron et al. 2004"),
         DataSet("breast_cancer", 569, 30, "1 for benign", "scikit-learn, from UCI 17"),
@@ -379,6 +382,7 @@ def load_dataset(name: str, download: bool = False) -> tuple[Stream, tuple[str, 
     """
     check_choice("name", name, tuple(DATASETS))
     if name in PRICED: return (s := priced(name)), s.names
+    if name in SIMULATED: return simulated(name)
     if name == "mnist": return Stream(*(a.astype(float) for a in mnist(download=download))), tuple(f"pixel{j}" for j in range(784))
     if name == "ct_slice": return ct_slice(download=download, zero_outside=False), CT_HEADER[1:-1]
     if name == "blog_feedback": return blog_feedback(download=download), tuple(f"x{j}" for j in range(280))

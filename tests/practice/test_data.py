@@ -1,4 +1,6 @@
-"""Sets with prices that come with the package."""
+"""Sets that come with the package: those with prices, and those that the stories simulate."""
+
+import json
 
 import numpy as np
 import pytest
@@ -41,3 +43,13 @@ def test_a_priced_set_stays_one_when_shuffled():
     assert isinstance(t, data.PricedStream) and t.names == s.names and (t.costs == s.costs).all()
     order = np.random.default_rng(3).permutation(155)
     assert np.array_equal(t.X, s.X[order], equal_nan=True) and (t.y == s.y[order]).all() and (t.classes == s.classes[order]).all()
+
+
+@pytest.mark.parametrize(("page", "name"), [("sensor", "machine"), ("provider", "lender"), ("survey", "survey")])
+def test_simulated_tables_are_what_their_page_makes(page, name, top):
+    cells = json.loads((top / f"nbs/start/{page}.ipynb").read_text())["cells"]
+    [source] = [source for cell in cells if "def made():" in (source := "".join(cell["source"]))]
+    exec(source[: source.index("\n\n")], space := {"np": np})
+    (columns, rows), (table, names) = space["made"](), data.simulated(name)
+    assert [*names] == columns[:-1] and np.array_equal(np.column_stack([table.X, table.y]), rows, equal_nan=True)
+    assert np.isnan(table.X).any() == (name == "survey")
