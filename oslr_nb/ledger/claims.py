@@ -40,7 +40,7 @@ __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence'
            'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
            'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids',
            'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit',
-           'regret_in_band', 'chance_limit', 'slope_interval', 'law_of_draws', 'agrees', 'settle']
+           'regret_in_band', 'farthest_from_one', 'chance_limit', 'slope_interval', 'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -578,6 +578,12 @@ def mean_limit(x: Any, level: float) -> float:
 def regret_in_band(regret: np.ndarray, bound: float, low: float, high: float, level: float = 1e-3) -> Evidence:
     "How far regret (runs,) over bound comes to the limits of a band, for the upper and the lower limit of the mean."
     return Evidence(max(mean_limit(regret, level) / (high * bound), low * bound / -mean_limit(-regret, level)), "<=", 1)
+
+
+def farthest_from_one(found: dict[str, float], halved: str = "", tol: float = 1e-9) -> Evidence:
+    "Of quotients of functions and their formulas, by name, the one farthest from 1, and 1. halved: the name of one that a control halves."
+    values = [value / (1 + (name == halved)) for name, value in found.items()]
+    return Evidence(float(max(values, key=lambda v: abs(v - 1))), "==", 1, tol)
 
 
 def chance_limit(hits: int, trials: int, level: float) -> float:

@@ -24,7 +24,7 @@ from ..core.base.checks import check_real
 from ..core.mathematics.designs import Midzuno
 from ..core.game.driver import simulate
 from ..core.mathematics.geometry import top_k
-from .claims import Case, Evidence, agrees, chance_limit, claim, random_fractions, slope_interval
+from .claims import Case, Evidence, agrees, chance_limit, claim, farthest_from_one, random_fractions, slope_interval
 
 # %% ../../nbs/papers/li2025.ipynb #47163b0e
 def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
@@ -321,8 +321,7 @@ def bounds_as_functions(
         found["s1"] = rounds_to_support(d, budget, w_min, model, phi) / s1
         total = D + sigma * sqrt(8 * D * log(s1 / delta)) + newton
         if T > (s1 + 1) ** 2: found["DS-OSLRC"] = bound_ds_oslrc(d, budget, T, w_min, model, phi) / total
-    if halved in found: found[halved] /= 2
-    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-10)
+    return farthest_from_one(found, halved, 1e-10)
 
 
 # %% ../../nbs/papers/li2025.ipynb #4abb0e93

@@ -13,12 +13,12 @@ import numpy as np
 from ...core.base.checks import need
 from ...core.mathematics.geometry import proj_l2, soft_threshold
 from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_factor, adaptive_regret_bound, bound_adaptive, bound_ogd, ogd
-from ...core.mathematics.oco import bound_ons, bound_rda
+from ...core.mathematics.oco import adaptive_schedule, bound_ons, bound_rda
 from ...core.mathematics.oco import bound_self_bounding, bound_vaw, dual_averaging, dual_averaging_step, forward_ridge, linear_regret
 from ...core.mathematics.oco import ogd_regret_bound, ogd_schedule, ons, ons_regret_bound, project_norm, rda_regret_bound, rda_schedule
 from ...core.mathematics.oco import ridge_weights
 from ...core.mathematics.oco import vaw, vaw_learn, vaw_parts, vaw_regret_bound
-from ..claims import Case, Evidence, claim
+from ..claims import Case, Evidence, claim, farthest_from_one
 
 # %% auto #0
 __all__ = []
@@ -573,3 +573,37 @@ def newton_regret(case: Case, play: Callable | None = None, far: float = 1.0, la
     else: bound = float(ons_regret_bound(X, y, w, R, a, largest)[-1])
     bound = bound - a * R * R + a * float(u @ u)
     return Evidence(left, "==" if kind == "equality" else "<=", bound, tol=1e-9 * (1 + bound))
+
+# %% ../../../nbs/core/mathematics/14_foundations_convex.ipynb #7a25c111
+CONVEX_FUNCTIONS = ("rda steps", "rda", "adaptive steps", "factor", "adaptive", "small losses", "ogd steps", "ogd", "vaw", "ons")
+
+
+@claim("core", "convex optimisation: the bounds as functions", id="O18", tier="exact", proof="sec-core-formulas", cases=20,
+       tex=r"\texttt{bound\_rda},\ \texttt{bound\_ogd},\ \texttt{bound\_adaptive},\ \texttt{bound\_self\_bounding},\ \texttt{bound\_vaw},\ "
+           r"\texttt{bound\_ons}\text{ and the schedules}=\text{their formulas}",
+       controls={f"half of {name}": {"halved": name} for name in CONVEX_FUNCTIONS}
+       | {"ridge in the place of ridge m": {"dimensions": False}, "the radius for its square in q": {"power": 1},
+          "K(c) without its 1 where the step is short": {"one": 0.0}})
+def convex_bounds(case: Case, halved: str = "", dimensions: bool = True, power: int = 2, one: float = 1.0) -> Evidence:
+    "Of ten functions at random arguments the value over the formula farthest from 1."
+    rng, root = case.rng, math.sqrt
+    n, T = (int(10**v) for v in rng.uniform((0, 0), (3, 6)))
+    G, R, X, Y, a, c, alpha, L, W = (10 ** rng.uniform((-1, -1, -1, -1, -1, -0.5, -1, -1, -1), (1, 1, 1, 1, 1, 0.5, 1, 4, 1))).tolist()
+    j, m, g = np.arange(1, n + 1), min(n, T), rng.standard_normal((n, 3))
+    K = c + 1 / c if c <= 1 else one + (c + 1 / c) / 2  # Equation 5 of the page, c = 1 / step
+    q, squares = alpha * K**2 * R**power, float((g**2).sum())
+    lam = np.sqrt(Y**2 + np.r_[0.0, np.cumsum((g**2).sum(axis=1))]) / R * c
+    logarithm = m * math.log(1 + T * X**2 / (a * (m if dimensions else 1)))
+    found = {
+        "rda steps": float(rda_schedule(n, G, R, 1 / c) @ (1 / np.sqrt(2 * j))) / (n * G * c / R),
+        "rda": bound_rda(T, G, R, 1 / c) / ((c + 1 / c) / 2 * root(2 * T) * G * R),
+        "adaptive steps": float(adaptive_schedule(g, R, 1 / c, Y) @ lam) / float(lam @ lam),
+        "factor": adaptive_factor(1 / c) / K, "adaptive": bound_adaptive(squares, R, 1 / c) / (K * R * root(squares)),
+        "small losses": bound_self_bounding(L, alpha, R, 1 / c) / ((q + root(q**2 + 4 * q * L)) / 2),
+        "ogd steps": float(ogd_schedule(n, G, R, 1 / c) @ np.sqrt(j / 2)) / (n * R / (G * c)),
+        "ogd": bound_ogd(T, G, R, 1 / c) / ((c + 1 / c) * root(2 * T) * G * R),
+        "vaw": bound_vaw(T, n, a, X, Y, W) / (a * W**2 + Y**2 * logarithm),
+        "ons": bound_ons(T, n, a, X, Y, R) / (a * R**2 + (R * X + Y) ** 2 * logarithm),
+    }
+    return farthest_from_one(found, halved)
+

@@ -18,7 +18,7 @@ from ...core.base.compiled import generator_words
 from ...core.mathematics.experts import bexp_draw, bexp_learn, bexp_rate, bound_bexp, bound_hedge, eg_regret_bound, eg_step
 from ...core.mathematics.experts import exponentiated_gradient
 from ...core.mathematics.experts import hedge, hedge_rate, hedge_regret_bound, limited_chances, second_order_factor
-from ..claims import Case, Evidence, claim, law_of_draws, mean_limit, random_fractions
+from ..claims import Case, Evidence, claim, farthest_from_one, law_of_draws, mean_limit, random_fractions
 
 # %% auto #0
 __all__ = []
@@ -416,3 +416,36 @@ def tsallis_regret(case: Case, divided: bool = True, arms: bool = True) -> Evide
             tsallis_learn(L, p if divided else one, i, losses[t, i])
         regrets.append(paid - losses[:, 0].sum())
     return Evidence(mean_limit(regrets, 1e-6), "<=", bound_tsallis(T, K) if arms else bound_tsallis(T, 2))
+
+# %% ../../../nbs/core/mathematics/15_foundations_learning.ipynb #e11b59e0
+LEARNING_FUNCTIONS = ("rate", "hedge", "advice rate", "advice", "centred rate", "centred", "chances", "exact chances", "tsallis rate",
+                      "tsallis")
+
+
+@claim("core", "experts and bandits: the bounds as functions", id="W26", tier="exact", proof="sec-core-learning-formulas", cases=20,
+       tex=r"r_i=q_i+(1-q_i)\tfrac{M-1}{N-1},\ \texttt{bound\_hedge},\ \texttt{bound\_bexp},\ \texttt{bound\_tsallis}\text{ and the rates}="
+           r"\text{their formulas}",
+       controls={f"half of {name}": {"halved": name} for name in LEARNING_FUNCTIONS}
+       | {"(M - 1)/N": {"others": 0}, "sqrt K in the place of 1": {"arms": 0.0}, "a quarter of b": {"third": 1 / 4}})
+def learning_bounds(case: Case, halved: str = "", others: int = 1, arms: float = 1.0, third: float = 1 / 3) -> Evidence:
+    "Of ten functions at random arguments the value over the formula farthest from 1."
+    rng, root, log = case.rng, math.sqrt, math.log
+    N = int(rng.integers(3, 60))
+    M, T, K = int(rng.integers(2, N + 1)), int(10 ** rng.uniform(0, 6)), int(10 ** rng.uniform(0.4, 5))
+    second, low, t = (10 ** rng.uniform((-1, -1, 0), (1, 1, 6))).tolist()
+    q = random_chances(rng, N)
+    chances = q + (1 - q) * Fraction(M - 1, N - others)
+    b, size = (N - 1) / (2 * (M - 1)), root(N / (4 * M) * T / (2 * log(N)))
+    found = {
+        "rate": hedge_rate(T, N, second, low) * (low * third + root(T * second / (2 * log(N)))),
+        "hedge": bound_hedge(T, N, second, low) / (root(2 * T * second * log(N)) + low * third * log(N)),
+        "advice rate": bexp_rate(T, N, M) / root(2 * M * log(N) / (N * T)), "advice": bound_bexp(T, N, M) / root(2 * N / M * T * log(N)),
+        "centred rate": bexp_rate(T, N, M, True) * (b / 3 + size),
+        "centred": bound_bexp(T, N, M, True) / (root(N / (2 * M) * T * log(N)) + b / 3 * log(N)),
+        "chances": float(limited_chances(q.astype(float), M) @ chances.astype(float)) / float(chances @ chances),
+        "exact chances": float(limited_chances(q, M) @ chances / (chances @ chances)),
+        "tsallis rate": tsallis_rate(t, K) / (2 * root((1 - 1 / root(K)) / t)),
+        "tsallis": bound_tsallis(t, K) / (4 * root((K - arms * root(K)) * t)),
+    }
+    return farthest_from_one(found, halved)
+

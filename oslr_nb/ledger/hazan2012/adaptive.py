@@ -4,6 +4,7 @@
 """The ledger of papers/hazan2012/05_adaptive: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
+from ...papers.hazan2012.adaptive import bound_adaptive_eg, bound_aelr_adaptive, bound_aerr_adaptive
 from ...papers.hazan2012.adaptive import log_sum, textbook_adaptive
 
 # %% auto #0
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ...core.game.driver import simulate
-from ..claims import Case, Evidence, claim, mean_limit
+from ..claims import Case, Evidence, claim, farthest_from_one, mean_limit
 from .aerr_aelr import recorded
 from ...papers.hazan2012.aerr_aelr import AELR, AERR
 from .aerr_aelr import SCALES, easy_stream, equal_moments, hard_stream
@@ -120,6 +121,34 @@ def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evid
     if not learns: w = -w
     regret = float((w * g).sum() + 2 * np.abs(g.sum(axis=0)).max())
     return Evidence(regret, "<=", 2 * float(gaps.sum() + both * level[-1]))
+
+# %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #a3e91490
+ADAPTIVE_FUNCTIONS = ("path", "AERR", "AERR, other draws", "AELR")
+
+
+@claim("hazan2012", "the bounds without a rate as functions (ours)", id="X27", tier="exact", proof="thm-hk-adaptive", cases=20,
+       tex=r"\texttt{bound\_adaptive\_eg},\ \texttt{bound\_aerr\_adaptive},\ \texttt{bound\_aelr\_adaptive}="
+           r"\text{the formulas of the page}",
+       controls={f"half of {name}": {"halved": name} for name in ADAPTIVE_FUNCTIONS}
+       | {"ln d in the place of ln 2d": {"corners": 1}, "a growth of 1": {"growth": 1.0}, "d in the place of (d + k - 1)": {"others": 0},
+          "1 in the place of B": {"power": 0}})
+def adaptive_bounds(case: Case, halved: str = "", corners: int = 2, growth: float = 1.25, others: int = 1, power: int = 1) -> Evidence:
+    "Of four functions at random arguments the value over the formula farthest from 1."
+    rng, root = case.rng, math.sqrt
+    d = int(rng.integers(3, 500))
+    k, T = int(rng.integers(1, d)), int(10 ** rng.uniform(1, 7))
+    B, X, Y, V, S = (10 ** rng.uniform((-1, -1, -1, 0, -1), (1, 1, 1, 6, 2))).tolist()
+    G = lambda moment: (B**power * X + Y) * X * root(moment)
+    uniform, q = (d + others * (k - 1)) / k, rng.dirichlet(np.full(d, 5.0))
+    a, path = growth * math.log(corners * d), lambda V, S: 2 * B * (root(a * V) + (1 + 2 * a / 3) * S)
+    found = {
+        "path": bound_adaptive_eg(V, S / 2, d, B) / path(V, S),
+        "AERR": bound_aerr_adaptive(d, k + 1, T, B, X, Y) / (2 * B * G(uniform) / root(T)),
+        "AERR, other draws": bound_aerr_adaptive(d, k + 1, T, B, X, Y, q) / (2 * B * G(1 / q.min() / k + (1 - 1 / k)) / root(T)),
+        "AELR": bound_aelr_adaptive(d, k + 1, T, B, X, Y) / (path(T * G(uniform) ** 2, 2 * d * X * (B * X + Y)) / T),
+    }
+    return farthest_from_one(found, halved)
+
 
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #4972bad9
 @claim("hazan2012", "adaptive steps, compiled", id="X24", tier="certificate", proof="alg-aelr-adaptive",

@@ -23,7 +23,7 @@ from ...core.mathematics.designs import Uniform
 from ...core.game.driver import simulate
 from ...core.mathematics.oco import bound_adaptive
 from ...core.mathematics.sparse.selectors import lasso_select, omp
-from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, regret_in_band
+from ..claims import Case, Erratum, Evidence, claim, farthest_from_one, mean_limit, random_fractions, regret_in_band
 from .linear import step_options
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #586174c8
@@ -154,6 +154,39 @@ def expected_regret(case: Case, peek: bool = False) -> Evidence:
     true, seen = walk(0, np.zeros(m))
     return Evidence(true, "==", seen, tol=1e-12)
 
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #d32cf8e0
+DICTIONARY_FUNCTIONS = ("rate", "bound", "bound, drawn outside", "as printed", "errors by their squares", "step of the learner",
+                        "step as printed")
+
+
+@claim("ito2018", "the bounds of Algorithm 3 as functions", id="C17", tier="exact", proof="thm-dictionary", cases=20,
+       tex=r"\texttt{dictionary\_rate},\ \texttt{bound\_dictionary},\ \texttt{bound\_theorem\_8},\ \texttt{bound\_squared\_errors}"
+           r"=\text{the formulas of the page}",
+       controls={f"half of {name}": {"halved": name} for name in DICTIONARY_FUNCTIONS}
+       | {"m/k in the place of m/(k - k')": {"predicting": 0}, "half of the errors": {"errors": 0.5}, "X for its square": {"power": 1}})
+def dictionary_bounds(case: Case, halved: str = "", predicting: int = 1, errors: float = 1.0, power: int = 2) -> Evidence:
+    "Of seven functions at random arguments the value over the formula farthest from 1."
+    rng, root = case.rng, math.sqrt
+    m = int(rng.integers(4, 60))
+    k = int(rng.integers(2, m))
+    keep, T = int(rng.integers(1, k)), int(10 ** rng.uniform(0, 6))
+    D, X, Y, step, eps, L = (10 ** rng.uniform((-1, -1, -1, -0.5, 0, 0), (1, 1, 1, 0.5, 3, 4))).tolist()
+    ratio, reach, mean = m / (k - predicting * keep), X * (X * D + Y), (step + 1 / step) / 2
+    outside, bound = (m - keep) / (k - keep), lambda r: 2 * D * reach * root(2 * r * T)
+    learner = lambda schedule: DictionaryProjection(np.eye(m), k, keep, radius=D, x_norm=X, y_max=Y, schedule=schedule, step=step).rate
+    found = {
+        "rate": dictionary_rate(m / (k - keep), "theorem", D, X, Y) / (reach / D * root(8 * ratio)),
+        "bound": bound_dictionary(T, m, k, keep, eps, D, X, Y, step) / (bound(ratio) * mean + 2 * reach * errors * eps),
+        "bound, drawn outside": bound_dictionary(T, m, k, keep, eps, D, X, Y, step, "outside") / (bound(outside) * mean + 2 * reach * eps),
+        "as printed": bound_theorem_8(T, m, k, keep, eps, D) / ((D + 1) ** 2 * root(8 * ratio) * root(T + 1) + 2 * (D + 1) * errors * eps),
+        "errors by their squares": bound_squared_errors(T, m, k, keep, eps, L, D, X, Y)
+        / (bound(ratio) + X**power * eps + 2 * X * root(L) * root(eps)),
+        "step of the learner": learner("theorem") * step / (reach / D * root(8 * ratio)),
+        "step as printed": learner("printed") * step / root(8 * ratio),
+    }
+    return farthest_from_one(found, halved)
+
+
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
 def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
     "A dictionary of rank r with singular values 1, unit features in its range, labels within 1; and the true weights, ||w|| = 1 - noise."
@@ -177,11 +210,12 @@ def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
     A[:, 2], A[:, 4] = A[:, 1], 0.0
     A /= np.linalg.norm(A, 2)
     lr = DictionaryProjection(A, 6, 3, radius=0.7, solver=solver, seed=4, **step_options(schedule, 10.0))
-    sets, found, lam = [], [], []
+    sets, found, lam, scale = [], [], [], math.sqrt(8 * 7 / (6 - 3)) / 10  # seven columns, six bought, X = Y = 1, step 10
+    rate = {"theorem": (0.7 + 1) / 0.7 * scale, "printed": scale, "adaptive": 1 / 0.7}[schedule]
     for x, label in zip(X, y, strict=True):
         num = lr.num.view(SCALARS)[0]
         before, played = lr.error_sum_, num["played"]
-        lam.append(lr.rate * math.sqrt(num["squares"] if schedule == "adaptive" else played + 1))
+        lam.append(rate * math.sqrt(num["squares"] if schedule == "adaptive" else played + 1))
         rows, _ = lr.query()
         yhat = lr.predict(rows @ x)
         sets.append([i for i in range(7) if lr.mark[i] == played + 1 or ((lr.S[: len(rows)] == i) & (lr.weight[: len(rows)] > 0)).any()])
@@ -189,8 +223,7 @@ def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
         found.append([yhat, lr.error_sum_ - before])
     kw = {"radius": 0.7, "keep": 3, "lam": np.maximum(lam, 1e-9), "solver": lambda A, z, k: solve(solver, A.T @ A, A.T @ z, k)} | broken
     predictions, errors, eta = dictionary_projection(X, y, A, sets=np.array(sets), **kw)
-    scale = np.abs(lr.eta).max()
-    gap = max(np.abs(np.column_stack([predictions, errors]) - found).max(), np.abs(eta - lr.eta).max() / scale)
+    gap = max(np.abs(np.column_stack([predictions, errors]) - found).max(), np.abs(eta - lr.eta).max() / np.abs(lr.eta).max())
     return Evidence(float(gap), "==", 0, tol=1e-6)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #43911231

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...papers.ito2018.finite import INNER, BlockBandit, Inner, best_block, block_bandit, block_rate, bound_block_bandit
-from ...papers.ito2018.finite import corollary_2, lower_bound_finite, online_learner
+from ...papers.ito2018.finite import corollary_2, descent_step, lower_bound_finite, online_learner
 
 # %% auto #0
 __all__ = []
@@ -25,7 +25,7 @@ from ...core.base.checks import need
 from ...core.mathematics.oco import bound_vaw
 from ...core.base.compiled import generator_words
 from ...core.game.driver import simulate
-from ..claims import Case, Erratum, Evidence, agrees, claim, mean_limit, slope_interval
+from ..claims import Case, Erratum, Evidence, agrees, claim, farthest_from_one, mean_limit, slope_interval
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #050d0ad5
 class Identity:
@@ -210,6 +210,43 @@ def unbounded_weights(case: Case, ball: bool = False, against: int = 2) -> Evide
     found = digits_game("vaw" if ball else kind, T)
     if ball: return Evidence(found[0] - found[against], "<=", bound_vaw(T, 2, 1.0, 1.0, 1.0, 1.0))
     return Evidence(found[0] - found[1], "<=", 10 * math.sqrt(T))
+
+# %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc342f6b
+BLOCK_FUNCTIONS = ("vaw", "ons", "ogd", "best ridge of vaw", "best ridge of ons", "rate", "step of descent")
+
+
+@claim("ito2018", "Theorem 1, the bound as a function", id="C15", tier="exact", proof="thm-block", cases=20,
+       tex=r"\texttt{bound\_block\_bandit}=(n-1)\alpha(\tau)+\alpha(r)+M\tau\cdot4\sqrt{(K-\sqrt K)n}",
+       controls={f"half of {name}": {"halved": name} for name in BLOCK_FUNCTIONS}
+       | {"K in the place of its root": {"power": 1.0}, "without M": {"range": False}, "a whole last block": {"whole": True}})
+def bound_as_function(case: Case, halved: str = "", power: float = 0.5, range: bool = True, whole: bool = False) -> Evidence:
+    "Of seven functions at random arguments the value over the formula farthest from 1."
+    rng, root, log = case.rng, math.sqrt, math.log
+    K, k, block, n = (int(v) for v in rng.integers((2, 1, 2, 2), (500, 9, 300, 300)))
+    rest, (D, X, Y, a, step) = int(rng.integers(1, block)), (10 ** rng.uniform((-1, -1, -1, -1, -0.5), (1, 1, 1, 1, 0.5))).tolist()
+    T, found = (n - 1) * block + rest, {}
+    for kind in INNER:
+        reach = {"vaw": Y, "ons": min(D * X, Y), "ogd": min(D * X, Y)}[kind]
+        size = {"vaw": Y, "ons": D * X + Y, "ogd": 0.0}[kind]
+
+        def alpha(t: int, kind: str = kind, size: float = size) -> float:
+            if kind == "ogd": return 2 * root(2) * 2 * (D * X + Y) * X * D * root(t)
+            m = min(k, t)
+            return a * D**2 + size**2 * m * log(1 + t * X**2 / (a * m))
+
+        M = (reach + Y) ** 2 if range else 1.0
+        bandit = M * block * 4 * root((K - root(K)) * n) * K ** (power - 0.5) * (step + 1 / step) / 2
+        page = (n - 1) * alpha(block) + alpha(block if whole else rest) + bandit
+        found[kind] = bound_block_bandit(T, K, Inner(kind, k, D, X, Y, a), block, step) / page
+        if kind != "ogd":  # where the derivative of the bound of a whole block in the ridge vanishes
+            m, best = min(k, block), Inner(kind, k, D, X, Y).ridge_of(block)
+            s = block * X**2 / m
+            found[f"best ridge of {kind}"] = best * (best + s) / (size**2 * m * s / D**2)
+    j = float(rng.integers(1, 99))
+    found["rate"] = block_rate(j, K) / (2 * root((1 - 1 / root(K)) / (j + 1)))
+    found["step of descent"] = descent_step(j, D, X, Y) / (D * root(2 / j) / (2 * (D * X + Y) * X))
+    return farthest_from_one(found, halved)
+
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #01b113e8
 @claim("ito2018", "Algorithm 1, as compiled", id="C2c", tier="certificate", proof="alg-block",

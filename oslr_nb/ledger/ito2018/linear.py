@@ -4,8 +4,8 @@
 """The ledger of papers/ito2018/02_linear: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ...papers.ito2018.linear import DIRECTIONS, SCHEDULES, LinearProjection, bound_first_order, bound_projection
-from ...papers.ito2018.linear import bound_projection_schedule, bound_theorem_4, draw_directions, linear_projection
+from ...papers.ito2018.linear import DIRECTIONS, SCHEDULES, LinearProjection, bound_first_order, bound_in_hindsight
+from ...papers.ito2018.linear import bound_projection, bound_projection_schedule, bound_theorem_4, draw_directions, linear_projection
 from ...papers.ito2018.linear import projection_gradient, projection_rate
 
 # %% auto #0
@@ -25,7 +25,8 @@ from ...core.base.compiled import generator_words
 from ...core.game.driver import simulate
 from ...core.game.environment import measure, split_query
 from ...core.mathematics.oco import dual_averaging_step
-from ..claims import Case, Erratum, Evidence, claim, mean_limit, random_fractions, regret_in_band, slope_interval
+from ..claims import Case, Erratum, Evidence, claim
+from ..claims import farthest_from_one, mean_limit, random_fractions, regret_in_band, slope_interval
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
@@ -174,6 +175,40 @@ def best_step(case: Case, step: float = 1.0) -> Evidence:
     lam = projection_rate(d, k, *scales, step) * np.sqrt(np.arange(1, T + 1))
     return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", bound_projection(d, k, T, *scales))
 
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #fcb6cc1e
+LINEAR_FUNCTIONS = ("rate", "bound", "as printed", "any schedule", "in hindsight", "first order", "step of the learner", "step as printed")
+
+
+@claim("ito2018", "the bounds of Algorithm 2 as functions", id="C16", tier="exact", proof="thm-linear", cases=20,
+       tex=r"\texttt{projection\_rate},\ \texttt{bound\_projection},\ \texttt{bound\_theorem\_4},\ \texttt{bound\_in\_hindsight},\ "
+           r"\texttt{bound\_first\_order}=\text{the formulas of the page}",
+       controls={f"half of {name}": {"halved": name} for name in LINEAR_FUNCTIONS}
+       | {"d/k in the place of d/(k - 1)": {"bought": 0}, "d/(k - 1) in the place of its root": {"power": 1.0},
+          "D for D^2 in q": {"radius": 1}})
+def linear_bounds(case: Case, halved: str = "", bought: int = 1, power: float = 0.5, radius: int = 2) -> Evidence:
+    "Of eight functions at random arguments the value over the formula farthest from 1."
+    rng, root = case.rng, math.sqrt
+    d = int(rng.integers(4, 300))
+    k, T = int(rng.integers(2, d + 1)), int(10 ** rng.uniform(0, 4))
+    D, X, Y, step = (10 ** rng.uniform((-1, -1, -1, -0.5), (1, 1, 1, 0.5))).tolist()
+    ratio, loss = d / (k - bought), float(10 ** rng.uniform(0, 4))
+    bound, q = 2 * root(2) * D * (D * X + Y) * X * ratio**power * root(T), 16 * ratio * D**radius * X**2
+    lam = np.sort(10 ** rng.uniform(-1, 1, T))
+    learner = lambda schedule: LinearProjection(d, k, radius=D, x_norm=X, y_max=Y, schedule=schedule, step=step).rate
+    found = {
+        "rate": projection_rate(d, k, D, X, Y, step) * step / ((D * X + Y) * X / D * root(8 * ratio)),
+        "bound": bound_projection(d, k, T, D, X, Y, step) / (bound * (step + 1 / step) / 2),
+        "as printed": bound_theorem_4(d, k, T, D) / ((D + 1) ** 2 * root(8 * ratio) * root(T + 1)),
+        "any schedule": bound_projection_schedule(lam, d, k, D, X, Y)
+        / (2 * ratio * (D * X + Y) ** 2 * X**2 * float((1 / lam).sum()) + D**2 * lam[-1] / 2),
+        "in hindsight": bound_in_hindsight(d, k, T, D, X, Y) / (bound * (1 + root((1 - (k - 1) / d) / 2))),
+        "first order": bound_first_order(d, k, loss, D, X) / ((q + root(q**2 + 4 * q * loss)) / 2),
+        "step of the learner": learner("theorem") * step / ((D * X + Y) * X / D * root(8 * ratio)),
+        "step as printed": learner("printed") * step / root(8 * ratio),
+    }
+    return farthest_from_one(found, halved)
+
+
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
 def oblique_stream(
     d: int, m: int, T: int, rng: np.random.Generator, noise: float = 0.1
@@ -210,7 +245,8 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float = 0.5,
         sets.append(rows[1:] if len(rows) > 1 else S)
         lr.predict(measure(x, rows, S))
         lr.update(label)
-    lam = None if schedule == "adaptive" else lr.rate * np.sqrt(np.arange(1, T + 1) + lambda_shift)
+    scale = {"printed": 1.0, "theorem": (0.5 + 1) / 0.5}.get(schedule)  # X = Y = 1, D = 1/2
+    lam = scale and scale * np.sqrt(8 * d / (k - 1) * (np.arange(1, T + 1) + lambda_shift)) / 2  # None if adaptive; the step is 2
     w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + lambda_shift)
     again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
     return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)

@@ -25,7 +25,8 @@ from ...core.mathematics.geometry import enumerated_eigenvalues, hard_threshold,
 from ..problems import signs
 from ...core.mathematics.sparse.dantzig_selector import dantzig
 from ...papers.kale2017.greedy import hadamard
-from ..claims import Case, Erratum, Evidence, chance_limit, claim, random_fractions, regret_in_band, slope_interval
+from ..claims import Case, Erratum, Evidence, chance_limit
+from ..claims import claim, farthest_from_one, random_fractions, regret_in_band, slope_interval
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d55b6678
 def mean_estimate(x: np.ndarray, k0: int, estimator: str) -> np.ndarray:
@@ -379,8 +380,7 @@ def bounds_as_functions(
         "the limit": float(cut @ limit / (limit @ limit)),
         "its slope": slope / float((limit - w) @ V @ (limit - w)),
     }
-    if halved: found[halved] /= 2
-    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-8)
+    return farthest_from_one(found, halved, 1e-8)
 
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61

@@ -24,7 +24,7 @@ from ...core.base.checks import need
 from ...core.game.driver import simulate
 from ...core.mathematics.experts import bexp_rate, bound_bexp
 from ...core.mathematics.geometry import eigenbasis, restricted_condition, sparse_eigenvalues
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval, worst_case
+from ..claims import Case, Erratum, Evidence, claim, farthest_from_one, law_of_draws, mean_limit, slope_interval, worst_case
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #d536b549
 @claim("kale2017", "Definitions 1 and 5", id="K11", tier="certificate", proof="def-notions", cases=8,
@@ -396,8 +396,7 @@ def greedy_as_functions(case: Case, halved: str = "", power: int = 2, asked: int
         "rounds of a batch": plan.batch / math.floor((rounds / ratio**2) ** root),
         "alpha": supermodular_factor(kappa, m) / (kappa**2 - (kappa**2 - 1) / m),
     }
-    if halved: found[halved] /= 2
-    return Evidence(max(found.values(), key=lambda v: abs(v - 1)), "==", 1, tol=1e-8)
+    return farthest_from_one(found, halved, 1e-8)
 
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #66d73bf6

@@ -22,7 +22,7 @@ import numpy as np
 from ...core.mathematics.designs import Uniform, gradient_second_moment
 from ...core.game.driver import simulate
 from ...core.mathematics.geometry import hard_threshold, sparse_eigenvalues, truncation_factor
-from ..claims import Case, Evidence, chance_limit, claim, mean_limit, random_fractions, slope_interval
+from ..claims import Case, Evidence, chance_limit, claim, farthest_from_one, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7cc022e7
 @claim("murata2018", "Algorithm 1, as compiled", id="M5c", tier="certificate", proof="alg-mx",
@@ -355,8 +355,7 @@ def bounds_as_functions(
         "weights to keep": least_top(k, kappa) / max(k, 1 + math.floor(((kappa**2 - 1) / (4 * kappa)) ** 2 * k)),
         "step": stable_step(np.diag(values), 3, 1) * (values.max() + values.min()),
     }
-    if halved: found[halved] /= 2
-    return Evidence(float(max(found.values(), key=lambda v: abs(v - 1))), "==", 1, tol=1e-8)
+    return farthest_from_one(found, halved, 1e-8)
 
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #b889afa9

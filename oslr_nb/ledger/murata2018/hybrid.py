@@ -22,7 +22,7 @@ import numpy as np
 from ...core.game.driver import play, simulate
 from ...core.game.environment import Environment
 from ...core.game.registry import LEARNERS
-from ..claims import Case, Evidence, claim, mean_limit, slope_interval
+from ..claims import Case, Evidence, claim, farthest_from_one, mean_limit, slope_interval
 from ...papers.murata2018.exploration import Exploration, SparseProblem, bound_exploration
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5dafbc50
@@ -280,8 +280,7 @@ def hybrid_bounds_as_functions(
         "q": code[0] / page[0], "V": code[1] / page[1], "b0": code[2] / page[2],
         "examples": bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, B), g, q, V, mu, L, K, sigma, r0, delta) / examples,
     }
-    if halved: found[halved] /= 2
-    return Evidence(float(max(found.values(), key=lambda v: abs(v - 1))), "==", 1, tol=1e-8)
+    return farthest_from_one(found, halved, 1e-8)
 
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
