@@ -148,6 +148,21 @@ def test_play_equals_simulate(key, d, share, seed, step, ties):
     if adaptive: assert state(lr)[1] == state(again)[1] and (a.predictions[:3] == 0).all()
 
 
+@every_learner
+def test_purchases_are_counted_in_blocks(key):
+    "The same run, with the purchases of each feature in 40 blocks, which are those that the environment sold; rounds of one's own refuse."
+    X, y, ahead = stream.X[:330], stream.y[:330], make(key, seed=4)
+    if ahead.plays_compiled and not ahead.plays_common_loop:
+        with pytest.raises(ValueError, match=r"^purchases = True: it must be False"): oslr.simulate(ahead, X, y, purchases=True)
+        return
+    oslr.play(ahead, env := environment(key, X, y, 6))
+    sold = np.zeros((330, 12), np.int64)
+    for t, S, _ in env.ledger: np.add.at(sold[t], S, 1)
+    run, plain = oslr.simulate(make(key, seed=4), X, y, purchases=True), oslr.simulate(make(key, seed=4), X, y)
+    assert np.array_equal(run.predictions, plain.predictions, equal_nan=True) and plain.purchases is None
+    assert (run.purchases == [block.sum(axis=0) for block in np.array_split(sold, 40)]).all() and run.purchases.shape == (40, 12)
+
+
 @pytest.mark.parametrize(("key", "kw"), OPTIONS, ids=lambda v: str(v)[:60])
 def test_options_play_and_resume(key, kw, tmp_path):
     X, y = stream.X[:400], stream.y[:400]

@@ -225,3 +225,22 @@ def test_a_run_keeps_its_loss():
     absolute = Loss(lambda score, y: np.abs(score - y), lambda score, y: np.sign(score - y), lambda y: float(np.median(y)))
     run = Run(np.eye(3), y, np.array([0, 1, 2, 2]), np.array([1.0, 1.0, np.nan, 0.0]), np.ones(4, int), loss=absolute)
     assert np.array_equal(run.losses, [0.5, 3.0, np.nan, 3.0], equal_nan=True) and np.allclose(run.regret(y), [0.5, 3.5, 3.5, 6.5])
+
+
+def test_purchases_are_counted_in_every_way_of_playing(tmp_path, monkeypatch):
+    "By hand, after a sale that was refused, in a table that is converted in parts, and of no rounds: all that was bought, in its block."
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (100, 5)), rng.standard_normal(100)
+    by_hand = simulate(First(5, 2), X, y, purchases=True)
+    assert by_hand.purchases.shape == (40, 5) and (by_hand.purchases[:, :2] == [[3, 3]] * 20 + [[2, 2]] * 20).all()
+    new = lambda: all_learners()["own.PairwiseLeastSquares"].cls(5, 3, seed=1)
+    whole = simulate(new(), X, y, purchases=True)
+    np.save(tmp_path / "X.npy", X)
+    monkeypatch.setattr("oslr_nb.core.game.driver.CONVERTED", 10)
+    parts = simulate(new(), np.load(tmp_path / "X.npy", mmap_mode="r"), y, purchases=True)
+    assert (parts.purchases == whole.purchases).all() and whole.purchases.sum() == 300 and (parts.predictions == whole.predictions).all()
+    with pytest.raises(ValueError, match="X"): play(lr := new(), Environment(np.full((1, 5), NAN), y[:1], 3))
+    late = simulate(lr, X, y, purchases=True)
+    assert (late.purchases.sum(axis=1) == [9] * 20 + [6] * 20).all() and (late.purchases == whole.purchases).all()
+    assert simulate(new(), X, y, rows=[], purchases=True).purchases.tolist() == [[0] * 5]
+    with pytest.raises(ValueError, match=r"^purchases = 1"): simulate(new(), X, y, purchases=1)

@@ -140,6 +140,13 @@ def test_a_run_is_drawn():
                 assert figure.axes[0].get_lines()[-1].get_label() == "least squares on all features"
                 assert figure.axes[-1].get_lines()[0].get_ydata()[-1] == (run.n_observed.sum() if not kw else run.spent.sum())
                 matplotlib.pyplot.close(figure)
+    run = oslr.simulate(oslr.auto(6, 3, seed=0), X, y, purchases=True)
+    with matplotlib.rc_context({"backend": "agg"}): figure = run.plot()
+    most = np.argsort(-run.purchases.sum(axis=0), kind="stable")
+    raster = figure.axes[1].get_images()[0].get_array()
+    assert [label.get_text() for label in figure.axes[1].get_yticklabels()] == [f"x{i}" for i in most] and raster.shape == (6, 40)
+    assert np.allclose(raster.sum(axis=0), 3) and raster.max() <= 1
+    matplotlib.pyplot.close(figure)
     gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     figure = oslr.play(oslr.auto(6, 3, seed=0), oslr.Environment(gaps, y, 3), skip=True).plot()
     assert len(figure.axes) == 2 and len(figure.axes[0].get_lines()) == 2

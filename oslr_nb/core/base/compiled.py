@@ -284,14 +284,14 @@ def nothing_committed(plan: Any, state: Any) -> int:
 # %% ../../../nbs/core/base/17_compiled.ipynb #7db011cd
 def play_rounds(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, limit: float, norm: float, costs: np.ndarray,
-    scored: bool, out: np.ndarray, bought: np.ndarray, spent: np.ndarray,
+    scored: bool, out: np.ndarray, bought: np.ndarray, spent: np.ndarray, counts: np.ndarray,
 ) -> int:
     """Play rounds; returns how many were played, fewer where a bought value is beyond its limit, or it or the prediction is no number.
 
     words: of the generator. X, y, rows: a `strided` table, labels, row numbers. plan, state: constants and arrays of the learner, with
     S and values, what the round buys. limit, norm: on a value, and on the sum of squares. costs (d,): prices. scored: whether
     there is a prediction; otherwise out stays as it is. out, bought, spent (T,): predictions, numbers bought, money spent; costs and spent
-    are () where numbers are counted.
+    are () where numbers are counted. counts (d,): purchases of each feature, which are added; () where nobody asks.
     """
     S, values, large = state.S, state.values, is_large(X)
     for t in range(rows.size):
@@ -306,6 +306,8 @@ def play_rounds(
                 good &= abs(values[a]) <= limit  # False also where a value is NaN
             if spent.size > 0:
                 for a in range(n, m): spent[t] += costs[S[a]]
+            if counts.size > 0:
+                for a in range(n, m): counts[S[a]] += 1
             bought[t] = n = m
             if not (good and squares <= norm): return t
         if scored:

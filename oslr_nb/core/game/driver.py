@@ -17,7 +17,7 @@ from .learner import SLACK, Learner, check_learner
 from .run import Run
 
 # %% auto #0
-__all__ = ['play', 'sell', 'commit_to', 'simulate', 'play_stream', 'run_of']
+__all__ = ['BLOCKS', 'play', 'sell', 'commit_to', 'simulate', 'play_stream', 'run_of']
 
 # %% ../../../nbs/core/game/03_driver.ipynb #e5aa6eb8
 def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = False) -> Run:
@@ -130,7 +130,9 @@ def commit_to(learner: Learner, env: Environment, place: np.ndarray | None = Non
         raise
 
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70b0
-def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True) -> Run:
+def simulate(
+    learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = None, score: bool = True, purchases: bool = False,
+) -> Run:
     """Play a learner over a stream with its compiled round; it keeps what it has learnt.
 
     The same numbers as `play`, many times faster. If anything is refused, the learner is as it was before.
@@ -150,6 +152,9 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
         Row numbers in order of play; None means each row once.
     score : bool
         False (training-only): learn without scoring the weights, and the predictions are NaN.
+    purchases : bool
+        Count the purchases of each feature, in at most 40 blocks of rounds of one size (`Run.purchases`). Of learners whose
+        purchases are features.
 
     Returns
     -------
@@ -173,37 +178,49 @@ def simulate(learner: Learner, X: Any, y: Any, seed: Any = None, rows: Any = Non
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
-    return play_stream(learner, table_of(X, learner._numbers_of(y), rows, learner.names_, mapped=True), seed, score)
+    return play_stream(learner, table_of(X, learner._numbers_of(y), rows, learner.names_, mapped=True), seed, score, purchases)
 
 
-def play_stream(learner: Learner, table: Table, seed: Any, score: bool) -> Run:
-    "Play a table with compiled rounds; seed, score: as for `simulate`."
+BLOCKS = 40  # of rounds, in which purchases are counted
+
+
+def play_stream(learner: Learner, table: Table, seed: Any, score: bool, purchases: bool = False) -> Run:
+    "Play a table with compiled rounds; seed, score, purchases: as for `simulate`."
     X, y, rows, names = table
     if learner.d != X.shape[1]: fail("learner.d", learner.d, f"{X.shape[1]}, the number of features of X")
     if not check_flag("score", score) and learner.protocol != "training-only":
         fail("score", score, "True", f"{learner.protocol} predicts in every round")
+    if check_flag("purchases", purchases) and learner.plays_compiled and not learner.plays_common_loop:
+        fail("purchases", purchases, "False", f"{type(learner).__name__} has rounds of its own, which do not count them")
     with learner._alone:
         learner._turn(learner.calls[0])
         check_label_limit(learner, y, rows)
-        if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names)
-        before, rng, played = learner.state(), learner.rng, rows
+        blocks = np.array_split(rows, max(1, min(len(rows), BLOCKS))) if purchases else [rows]
+        counts: np.ndarray = np.zeros((len(blocks), learner.d if purchases else 0), np.int64)
+        kept = counts if purchases else None
+        if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names, kept)
+        before, rng = learner.state(), learner.rng
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
-            parts = []
-            if learner._unanswered is not None: parts, rows = [play_by_hand(learner, X, y, rows[:1])], rows[1:]
-            parts += play_parts(learner, X, y, rows, score, len(parts))
+            parts, done = [], 0
+            for block, count in zip(blocks, counts, strict=True):
+                if by_hand := int(learner._unanswered is not None): parts.append(play_by_hand(learner, X, y, block[:1], count))
+                parts += play_parts(learner, X, y, block[by_hand:], score, done + by_hand, count)
+                done += len(block)
         except BaseException:
             learner._draw_from(rng)
             learner.set_state(*before)
             raise
         learner.names_ = names
         books = tuple(part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True))
-        return run_of(learner, X, y, played, books, names)
+        return run_of(learner, X, y, rows, books, names, kept)
 
 
-def run_of(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, books: tuple, names: tuple) -> Run:
-    "The run of a learner; books: predictions, numbers bought, money spent."
-    return Run(X, y, rows, books[0], books[1], None if learner.menu.counted else books[2], names, learner.loss)
+def run_of(
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, books: tuple, names: tuple, purchases: np.ndarray | None = None,
+) -> Run:
+    "The run of a learner; books: predictions, numbers bought, money spent; purchases: as of a `Run`."
+    return Run(X, y, rows, books[0], books[1], None if learner.menu.counted else books[2], names, learner.loss, purchases)
 
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70af
 LABELS_AT_ONCE = 2**16  # labels that are looked at together
@@ -225,25 +242,28 @@ def environment_of(learner: Learner, X: np.ndarray, y: np.ndarray) -> Environmen
     return Environment(X, y, learner.budget, learner.protocol, learner.params.get("k"), m.costs, average, max(m.ahead, 1), m.groups)
 
 
-def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    "Some rows, one call at a time."
+def play_by_hand(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, ...]:
+    "Some rows, one call at a time; count: as for `play_parts`."
     env = environment_of(learner, X[rows], y[rows])
     try:
         while env.t < env.T: play_round(learner, env, False, None, learner._end)
     except Refused as e: raise e.within(rows, 0) from None
+    if count.size: count += env.purchases
     return env.predictions, env.n_observed, np.empty(0) if env.spent is None else env.spent
 
 
-def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool) -> tuple[np.ndarray, ...]:
+def play_compiled(
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, count: np.ndarray
+) -> tuple[np.ndarray, ...]:
     "Predictions, numbers bought, money spent (() where numbers are counted), in compiled rounds; by hand where the class has none."
-    if not learner.plays_compiled: return play_by_hand(learner, X, y, rows)
+    if not learner.plays_compiled: return play_by_hand(learner, X, y, rows, count)
     from oslr_nb.core.base.compiled import strided  # numba, which takes half a second to import
 
     n, done, table = len(rows), 0, strided(X)
     books = (np.full(n, np.nan), np.full(n, learner.most), np.zeros(0 if learner.menu.counted else n))
     while done < n:
         part = slice(done, done + learner._part(n - done, score))
-        done += learner._rounds(table, y, rows[part], tuple(book[part] for book in books), score)
+        done += learner._rounds(table, y, rows[part], (*(book[part] for book in books), count), score)
         if done < part.stop: learner._explain_refusal(X, int(rows[done]), done + 1)
         learner._pause(part.stop - part.start)
     if not score: books[0][:] = np.nan
@@ -253,8 +273,13 @@ def play_compiled(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarr
 CONVERTED = 2**20  # numbers of a memory-mapped table that are converted together
 
 
-def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int) -> list[tuple[np.ndarray, ...]]:
-    "Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read."
+def play_parts(
+    learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int, count: np.ndarray
+) -> list[tuple[np.ndarray, ...]]:
+    """Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read.
+
+    before: rounds that were played before these. count (d,): purchases of each feature, to be added to; () where nobody asks.
+    """
     from oslr_nb.core.base.compiled import flat  # numba, which takes half a second to import
 
     whole = X.dtype in (np.float32, np.float64)
@@ -262,6 +287,6 @@ def play_parts(learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray,
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         stream: tuple[Any, Any, Any] = (X, flat(y), flat(part)) if whole else (X[part].astype(np.float64), y[part], np.arange(len(part)))
-        try: parts.append(play_compiled(learner, *stream, score))
+        try: parts.append(play_compiled(learner, *stream, score, count))
         except Refused as e: raise e.within(None if whole else part, before + start) from None
     return parts

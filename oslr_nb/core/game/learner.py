@@ -739,7 +739,8 @@ class Learner:
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
         """Compiled rounds of a `strided` table; returns how many were played, fewer where one is refused, whose query then stands.
 
-        books: arrays to be filled: predictions; numbers bought, which hold `most` already; money spent, () where numbers are counted.
+        books: arrays to be filled: predictions; numbers bought, which hold `most` already; money spent, () where numbers are counted;
+        purchases of each feature, to be added to, () where nobody asks.
         """
         costs = self.menu.prices(0 if self.menu.counted else self.d)
         played = self._made[0](self.words, X, y, rows, self._plan, self._state, *self._limits, costs, score, *books)

@@ -41,6 +41,8 @@ class Run:
         Names of the features, () if they have none.
     loss : Loss
         What a prediction costs.
+    purchases : array of int64, shape (q, d), or None
+        How often each feature was bought in each of q blocks of rounds, `np.array_split(rows, q)`; None if nobody asked.
     """
 
     X: np.ndarray
@@ -51,6 +53,7 @@ class Run:
     spent: np.ndarray | None = None
     names: tuple = ()
     loss: Loss = SQUARED
+    purchases: np.ndarray | None = None
 
     def __repr__(self) -> str:
         kept = self.losses[~np.isnan(self.losses)]
@@ -113,7 +116,7 @@ class Run:
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])
 
     def plot(self, learner: Any = None) -> Any:
-        """The run in one figure: losses beside the running mean and least squares on all features, what was spent, favourites.
+        """The run in one figure: losses beside the running mean and least squares on all features, purchases, what was spent, favourites.
 
         Parameters
         ----------
@@ -123,7 +126,8 @@ class Run:
         Returns
         -------
         matplotlib.figure.Figure
-            A figure of pyplot: `plt.show()` shows it, and a notebook does so by itself.
+            A figure of pyplot: `plt.show()` shows it, and a notebook does so by itself. Which features were bought when it knows after
+            `simulate(..., purchases=True)`.
         """
         from oslr_nb.core.game.plots import RunFigure
 
@@ -138,12 +142,17 @@ class Run:
             Z = np.column_stack([X, np.ones(len(X))])
             levels = {"least squares on all features": float(self.loss.value(Z @ np.linalg.lstsq(Z, y, rcond=None)[0], y).mean())}
         w = np.zeros(0) if learner is None else learner.linear_function()[0]
-        names = self.names or [f"x{i}" for i in range(len(w))]
+        names = self.names or [f"x{i}" for i in range(self.X.shape[1])]
         spent = np.cumsum(self.n_observed if self.spent is None else self.spent)[[p[-1] for p in parts]]
         curves, unit = {"learner": mean(losses), "mean of the labels so far": mean(means)}, "numbers bought"
         weights = {names[i]: float(w[i] * np.nanstd(self.X[self.rows, i])) for i in np.flatnonzero(w)}
         unit = unit if self.spent is None else "money spent"
-        return RunFigure(np.array([p[-1] + 1 for p in parts]), curves, levels, spent, unit, weights).draw(need("matplotlib.pyplot").figure)
+        share, most = np.zeros((0, 0)), np.empty(0, np.int64)
+        if self.purchases is not None:
+            most = np.argsort(-self.purchases.sum(axis=0), kind="stable")[:20]
+            share = self.purchases[:, most].T / [len(block) for block in np.array_split(self.rows, len(self.purchases))]
+        ends, shown = np.array([p[-1] + 1 for p in parts]), [names[i] for i in most]
+        return RunFigure(ends, curves, levels, spent, unit, weights, share, shown).draw(need("matplotlib.pyplot").figure)
 
 # %% ../../../nbs/core/game/02_run.ipynb #7c8a49c7
 @dataclass(frozen=True)
