@@ -186,7 +186,7 @@ SIMULATED = ("machine", "lender", "survey")  # tables of the stories
 
 def simulated(name: str) -> tuple[Stream, tuple[str, ...]]:
     "A simulated table that comes with the package, a refused answer as NaN, and the names of its features."
-    with gzip.open(str(files("oslr_nb") / "tables" / f"{check_choice('name', name, SIMULATED)}.csv.gz"), "rt", encoding="utf8") as lines:
+    with gzip.open(str(files("oslr_nb") / "stored" / f"{check_choice('name', name, SIMULATED)}.csv.gz"), "rt", encoding="utf8") as lines:
         names, rows = next(lines).split(","), np.genfromtxt(lines, delimiter=",")
     return Stream(rows[:, :-1], rows[:, -1]), tuple(names[:-1])
 
