@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from oslr_nb.own.choice import auto as auto
     from oslr_nb.practice.recommend import recommend as recommend
     from oslr_nb.practice.adapters import OSLRRegressor as OSLRRegressor, OSLRClassifier as OSLRClassifier, OSLRLearner as OSLRLearner
+    from oslr_nb.practice.adapters import OSLRStreamClassifier as OSLRStreamClassifier
     from oslr_nb.practice.blocks import simulate_blocks as simulate_blocks, TableBlocks as TableBlocks
     from oslr_nb.results.catalogue import stream as stream, streams as streams
     from oslr_nb.core.game.registry import LEARNERS as LEARNERS
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
     from oslr_nb.core.base import parameters as parameters, storage as storage
     from oslr_nb.own import adaptive as adaptive, choice as choice, default_theory as default_theory, moment_theory as moment_theory
     from oslr_nb.own import moments as moments, parameter_free as parameter_free
-    from oslr_nb.practice import adapters as adapters, blocks as blocks, budgets as budgets, columns as columns, data as data
-    from oslr_nb.practice import models as models, reading as reading, report as report, scaling as scaling, service as service
-    from oslr_nb.practice import tables as tables, warm as warm, web as web
+    from oslr_nb.practice import adapters as adapters, blocks as blocks, budgets as budgets, classes as classes, columns as columns
+    from oslr_nb.practice import data as data, models as models, reading as reading, report as report, scaling as scaling
+    from oslr_nb.practice import service as service, tables as tables, warm as warm, web as web
     from oslr_nb.ledger import claims as claims, problems as problems
     from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
     from oslr_nb.results import experiments as experiments, rivals as rivals
@@ -71,7 +72,7 @@ HOME = {  # names that `oslr_nb` gives directly, by the module that they come fr
     "ledger.claims": ("verify",),
     "own.choice": ("auto",),
     "practice.recommend": ("recommend",),
-    "practice.adapters": ("OSLRRegressor", "OSLRClassifier", "OSLRLearner"),
+    "practice.adapters": ("OSLRRegressor", "OSLRClassifier", "OSLRLearner", "OSLRStreamClassifier"),
     "practice.blocks": ("simulate_blocks", "TableBlocks"),
     "results.catalogue": ("stream", "streams"),
 }  # fmt: skip

@@ -187,6 +187,9 @@ def run(
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
     average: Annotated[bool, Option("--average", help="The budget is one on average: some rows are bought whole, the others pay.")] = False,
     history: Annotated[Path | None, Option(help="Table of rows that are known already, wholly or in part; they are learnt first.")] = None,
+    classify: Annotated[bool, Option("--classify", help="The target is a class: predict probabilities.")] = False,
+    mistakes: Annotated[Path | None, Option(
+        help="With --classify: table with the columns class, answer and cost of a wrong answer.")] = None,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
@@ -194,7 +197,7 @@ def run(
     from oslr_nb.practice.tables import WRITTEN, free_folder, run_table
 
     more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
-    more |= {"keep": keep or (), "shuffle": shuffle, "average": average, "history": history}
+    more |= {"keep": keep or (), "shuffle": shuffle, "average": average, "history": history, "classify": classify, "mistakes": mistakes}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more["progress"] = sys.stderr.isatty()
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
@@ -212,11 +215,11 @@ def predict(
 ) -> None:
     "Predict the rows of a table from the columns that a model buys. Nothing is learnt."
     from oslr_nb.core.base.storage import check_path, write_whole
-    from oslr_nb.practice.models import predict_table
+    from oslr_nb.practice.models import csv_text, predict_table
 
     with stop_at_errors(f"out = {str(out)!r}: it must be a file"):
         found, said = predict_table(model, rows)
-        text = "prediction\n" + "".join(f"{v!r}\n" for v in found.tolist())
+        text = csv_text(found)
         if out is None: typer.echo(text, nl=False)
         else: write_whole(check_path(out), text)
     for line in said: typer.echo(line, err=True)
@@ -317,10 +320,12 @@ def serve(
     history: Annotated[Path | None, Option(
         help="Table of rows that are known already, learnt when the service begins. It names the features.")] = None,
     target: Annotated[str | None, Option(help="Column of the labels of the history.")] = None,
+    classes: Annotated[str | None, Option(metavar="A,B,...", help="The label is one of these classes: answer with probabilities.")] = None,
     http: Annotated[str | None, Option(metavar="[HOST:]PORT", help="Listen for HTTP; without HOST, to this machine alone.")] = None,
 ) -> None:
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output, or over HTTP."
     more: dict[str, Any] = {"costs": costs, "history": history, "target": target}
+    more["classes"] = None if classes is None else [name.strip() for name in classes.split(",")]
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
         if http is not None:
             from oslr_nb.practice.web import Web, listen

@@ -32,12 +32,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 try:
+    from river.base import Classifier as ClassModel
     from river.base import Regressor as Model
-except ImportError: Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
+except ImportError: ClassModel = Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
 __all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLREstimator', 'OSLRRegressor',
-           'OSLRClassifier', 'wide_enough', 'check_value', 'OSLRLearner']
+           'OSLRClassifier', 'wide_enough', 'check_value', 'OneAtATime', 'OSLRLearner', 'OSLRStreamClassifier']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list[Any] | None, int]:
@@ -101,7 +102,7 @@ def unless_refused(model: BaseEstimator) -> Iterator[None]:
         raise
 
 # %% ../../nbs/practice/adapters.ipynb #aaaf5d0a
-SETTINGS = ("budget", "learner", "costs", "feature_groups", "random_state", "seed", "features")  # with which a learner is made
+SETTINGS = ("budget", "learner", "costs", "feature_groups", "random_state", "seed", "features", "classes")  # with which a learner is made
 
 
 def settings_of(model: Any) -> dict[str, Any]:
@@ -563,7 +564,76 @@ def check_value(name: str, value: Any) -> float:
     return check_label(name, float(value) if isinstance(value, (bool, np.bool_)) else value)
 
 
-class OSLRLearner(Model):
+class OneAtATime:
+    "What both models of river share: the features of an example are bought by name (base class)."
+
+    budget: Any; features: Any; learner: Any; seed: Any; costs: Any; feature_groups: Any
+
+    def _forget(self) -> None:
+        "Nothing is known yet."
+        self.learner_: Any = None
+        self._query: Any = None
+        self.names_: tuple = ()
+        self._known: frozenset = frozenset()
+        self.n_features_seen_, self.ignored_, self.settings_ = 0, set[Any](), dict[str, Any]()
+
+    def _make(self, d: int, budget: float, costs: Any, groups: Any) -> Learner:
+        "A new learner that plays OSLR and buys features."
+        lr = make_learner(self.learner, d, budget, self.seed, costs, groups=groups)
+        if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
+        query = lr.query()
+        if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")
+        lr._next, lr._unanswered = 0, query
+        return lr
+
+    def _learn_one(self, x: Any, y: Any, given: bool) -> None:
+        "Learn from an example, or from one of history."
+        if check_flag("given", given):
+            if self.learner_ is None: self._begin(x)
+            known = {i: check_value(f"x[{name!r}]", x[name]) for i, name in enumerate(self.names_) if name in x}
+            if self._query is not None: self.learner_.skip()  # it is drawn anew: what is known has changed
+            self._query = None
+            self.learner_.learn([*known], [*known.values()], y, given=True)
+            return
+        self._buy(x, 4)
+        self.learner_.update(y)
+        self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
+
+    def _buy(self, x: Any, depth: int = 3) -> float:
+        "Read the features of the standing query, and predict; depth: of the call whose line a warning names."
+        if not hasattr(x, "get") or is_count(getattr(x, "index", None)): fail("x", x, "a mapping from names to numbers")
+        if self.learner_ is None: self._begin(x)
+        check_settings(self)
+        lr = self.learner_
+        if self._query is not None: lr._next, lr._unanswered = 0, self._query  # it stands until it is learnt from
+        self._query = lr.query()
+        bought = [self.names_[i] for i in self._query]
+        prediction = lr.predict(np.array([check_value(f"x[{name!r}]", x.get(name, 0.0)) for name in bought]))
+        if self.features is None and hasattr(x, "keys") and (new := [name for name in x.keys() if name not in self._known]):
+            self.ignored_.update(new)
+            self._known = self._known.union(new)
+            shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
+            said = f"{shown}: not in the first example, so ignored from now on (features= names all from the start)."
+            warnings.warn(said, stacklevel=depth)
+        return prediction
+
+    def _begin(self, x: Any) -> None:
+        "Names and learner, from the first example."
+        given, why = (x if self.features is None else self.features), "those of the first example, if none are given"
+        try:
+            names = tuple(sorted(x.keys() if hasattr(x, "keys") else x, key=repr) if self.features is None else self.features)
+            distinct = len(set(names)) == len(names)
+        except TypeError: fail("features", given, "at least 2 distinct names", why)
+        if len(names) < 2 or not distinct: fail("features", names, "at least 2 distinct names", why)
+        costs, groups, n = offers_of(self, len(names), names)
+        lr = self._make(len(names), budget_of(self.budget, n, costs), costs, groups)
+        query = lr.query()
+        lr.names_ = names
+        self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
+        self.settings_ = settings_of(self)
+
+
+class OSLRLearner(OneAtATime, Model):
     """Linear regression that reads only a few features of each example, for river.
 
     Parameters
@@ -618,11 +688,7 @@ class OSLRLearner(Model):
     ):
         self.budget, self.features, self.learner, self.seed = budget, features, learner, seed
         self.costs, self.feature_groups = costs, feature_groups
-        self.learner_: Any = None
-        self._query: Any = None
-        self.names_: tuple = ()
-        self._known: frozenset = frozenset()
-        self.n_features_seen_, self.ignored_, self.settings_ = 0, set[Any](), dict[str, Any]()
+        self._forget()
 
     @property
     def weights(self) -> dict[Any, float]:
@@ -678,48 +744,100 @@ class OSLRLearner(Model):
         given : bool, default False
             True: the example is history, which was not bought; all values in `x` are read, and there may be any number.
         """
-        y = check_value("y", y)
-        if check_flag("given", given):
-            if self.learner_ is None: self._begin(x)
-            known = {i: check_value(f"x[{name!r}]", x[name]) for i, name in enumerate(self.names_) if name in x}
-            if self._query is not None: self.learner_.skip()  # it is drawn anew: what is known has changed
-            self._query = None
-            self.learner_.learn([*known], [*known.values()], y, given=True)
-            return
+        self._learn_one(x, check_value("y", y), given)
+
+# %% ../../nbs/practice/adapters.ipynb #b3366d1f
+class OSLRStreamClassifier(OneAtATime, ClassModel):
+    """Probabilities of classes from a few features of each example, for river.
+
+    Parameters
+    ----------
+    classes : sequence
+        All classes, at least 2, as for `oslr.auto`.
+    budget, features, seed, costs, feature_groups
+        As for `OSLRLearner`.
+
+    Attributes
+    ----------
+    learner_ : own.Classifier or None
+        The learner; None before the first example.
+    names_, n_features_seen_, ignored_
+        As for `OSLRLearner`.
+
+    Notes
+    -----
+    Names and values are treated as by `OSLRLearner`.
+
+    Ours; `nbs/own/moments/08_classes.ipynb`.
+
+    See Also
+    --------
+    OSLRClassifier : the adapter for scikit-learn.
+
+    Examples
+    --------
+    >>> model = OSLRStreamClassifier(["no", "yes"], budget=4, seed=0)
+    >>> for x, y in stream:
+    ...     p = model.predict_proba_one(x)  # reads 4 values of x
+    ...     model.learn_one(x, y)           # the same 4
+    """
+
+    learner = "auto"  # no other predicts probabilities
+
+    def __init__(
+        self, classes: Any, budget: int | float | None = None, features: Any = None, seed: Any = None, costs: Any = None,
+        feature_groups: Any = None,
+    ):
+        self.classes, self.budget, self.features, self.seed = classes, budget, features, seed
+        self.costs, self.feature_groups = costs, feature_groups
+        self._forget()
+
+    @property
+    def _multiclass(self) -> bool: return True
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:  # type: ignore[override]  # river's may take further arguments
+        """Predict from bought features, without learning.
+
+        Parameters
+        ----------
+        x : mapping
+            Values by name; only those of the purchase are read.
+
+        Returns
+        -------
+        dict
+            The probability of each class.
+        """
         self._buy(x)
-        self.learner_.update(y)
-        self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
+        return dict(zip(self.learner_.classes, self.learner_.said.tolist(), strict=True))
 
-    def _buy(self, x: Any) -> float:
-        "Read the features of the standing query, and predict."
-        if not hasattr(x, "get") or is_count(getattr(x, "index", None)): fail("x", x, "a mapping from names to numbers")
-        if self.learner_ is None: self._begin(x)
-        check_settings(self)
-        lr = self.learner_
-        if self._query is not None: lr._next, lr._unanswered = 0, self._query  # it stands until it is learnt from
-        self._query = lr.query()
-        bought = [self.names_[i] for i in self._query]
-        prediction = lr.predict(np.array([check_value(f"x[{name!r}]", x.get(name, 0.0)) for name in bought]))
-        if self.features is None and hasattr(x, "keys") and (new := [name for name in x.keys() if name not in self._known]):
-            self.ignored_.update(new)
-            self._known = self._known.union(new)
-            shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
-            warnings.warn(f"{shown}: not in the first example, so ignored from now on (features= names all from the start).", stacklevel=3)
-        return prediction
+    def predict_one(self, x: Any) -> Any:  # type: ignore[override]
+        """The most probable class, from bought features, without learning.
 
-    def _begin(self, x: Any) -> None:
-        "Names and learner, from the first example."
-        given, why = (x if self.features is None else self.features), "those of the first example, if none are given"
-        try:
-            names = tuple(sorted(x.keys() if hasattr(x, "keys") else x, key=repr) if self.features is None else self.features)
-            distinct = len(set(names)) == len(names)
-        except TypeError: fail("features", given, "at least 2 distinct names", why)
-        if len(names) < 2 or not distinct: fail("features", names, "at least 2 distinct names", why)
-        costs, groups, n = offers_of(self, len(names), names)
-        lr = make_learner(self.learner, len(names), budget_of(self.budget, n, costs), self.seed, costs, groups=groups)
-        if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
-        query = lr.query()
-        if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")
-        lr.names_ = names
-        self.learner_, self.names_, self._query, self._known = lr, names, query, frozenset(names)
-        self.settings_ = settings_of(self)
+        Parameters
+        ----------
+        x : mapping
+            As for `predict_proba_one`.
+
+        Returns
+        -------
+        object
+            One of the classes.
+        """
+        p = self.predict_proba_one(x)
+        return max(p, key=p.__getitem__)
+
+    def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
+        """Learn from the bought values of an example and its class.
+
+        Parameters
+        ----------
+        x, y : mapping, one of the classes
+            Values by name, of which only those of the purchase are read; the class.
+        given : bool, default False
+            As for `OSLRLearner.learn_one`.
+        """
+        self._learn_one(x, y, given)
+
+    def _make(self, d: int, budget: float, costs: Any, groups: Any) -> Learner:
+        return Classifier(d, budget, self.classes, seed=self.seed, costs=costs, groups=groups)

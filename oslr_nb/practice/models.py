@@ -4,6 +4,8 @@
 """Models that travel: predictions for rows of which only the bought columns are known."""
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -19,18 +21,18 @@ from .reading import Tried, batches, find_column, names_of
 
 
 # %% auto #0
-__all__ = ['predict_table']
+__all__ = ['predict_table', 'csv_text']
 
 # %% ../../nbs/practice/models.ipynb #bc604dfe
-def read_model(path: Path) -> dict[str, Any]:
-    "The linear function of a saved learner, as `to_json` describes it."
+def read_model(path: Path) -> tuple[Any, dict[str, Any]]:
+    "A saved learner with names, and what it predicts new rows with, as `to_json` describes it."
     check_regular("model", path)
     if not path.exists(): fail("model", str(path), "a file", "there is none")
     learner = load(path)
     if not learner.names_: fail("model", str(path), "one with names of its features", "rows are read by name")
     model = json.loads(learner.to_json())
-    if not model["features"]: fail("model", str(path), "one with weights", f"it predicts {model['intercept']:g} for every row")
-    return model
+    if not model["features"]: fail("model", str(path), "one with weights", "it predicts the same for every row")
+    return learner, model
 
 
 def numbers_in(name: str, column: Any, missing: list[str], row: int) -> np.ndarray:
@@ -44,14 +46,15 @@ def numbers_in(name: str, column: Any, missing: list[str], row: int) -> np.ndarr
     return found
 
 # %% ../../nbs/practice/models.ipynb #62cc6067
-def predict_table(model: str | Path, rows: str | Path) -> tuple[np.ndarray, list[str]]:
+def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.ndarray], list[str]]:
     """Predict the rows of a table with a saved learner, as the command `oslr predict` does; nothing is learnt.
 
-    model: the .npz file of a learner with names. rows: CSV with a line of names, or Parquet; of its columns those are read that the linear
-    function needs, by name. Returns the predictions (n,), in the order of the rows, and sentences on what was replaced: the mean stands
-    in for a missing value, and for a word that the model does not know. Ours.
+    model: the .npz file of a learner with names. rows: CSV with a line of names, or Parquet; of its columns those are read that the model
+    needs, by name. Returns columns (n,) in the order of the rows: "prediction", and of a model of classes the most probable one and the
+    probability of each; and sentences on what was replaced: the mean stands in for a missing value, and for a word that the model does
+    not know. Ours.
     """
-    about, path = read_model(check_path(model)), check_path(rows)
+    (learner, about), path = read_model(check_path(model)), check_path(rows)
     features, missing, tried = about["features"], about["missing"], Tried()
     columns = list(dict.fromkeys(f["column"] for f in features))
     names = [name.strip() for name in names_of(path, "rows")[0]]
@@ -59,9 +62,10 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[np.ndarray, list
         tried(find_column, "column that the model needs", name, names)
         if names.count(name) > 1: tried(fail, "column that the model needs", name, "the name of one column", f"{names.count(name)} have it")
     tried.end()
-    out, unknown, done = [np.empty(0)], Counter[tuple[str, str]](), 0
+    place, classes = [learner.names_.index(f["name"]) for f in features], about.get("classes", [])
+    out, unknown, done = [np.empty((0, max(len(classes), 1)))], Counter[tuple[str, str]](), 0
     for batch in batches(path, [names.index(name) for name in columns], "rows"):
-        total = np.full(batch.num_rows, about["intercept"])
+        X = np.full((batch.num_rows, learner.d), np.nan)
         for name, column in zip(columns, batch.columns, strict=True):
             own = [f for f in features if f["column"] == name]
             if known := about["words"].get(name):
@@ -73,11 +77,27 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[np.ndarray, list
                 values = [numbers_in(name, column, missing, done)]
                 gone = np.isnan(values[0])
                 unknown[name, ""] += int(gone.sum())
-            for f, v in zip(own, values, strict=True): total += f["weight"] * np.where(gone, f["mean"], v)
-        out.append(total)
+            for f, v in zip(own, values, strict=True): X[:, learner.names_.index(f["name"])] = np.where(gone, f["mean"], v)
+        if classes: out.append(learner.predict_proba_of(X) if len(X) else out[0])
+        else:
+            total = np.full(len(X), about["intercept"])
+            for f, i in zip(features, place, strict=True): total += f["weight"] * X[:, i]
+            out.append(total[:, None])
         done += batch.num_rows
     gaps = [f"{n} in {name!r}" for (name, word), n in unknown.most_common() if word == "" and n]
     said = [f"missing values in {done} rows, for which the mean stands in: {', '.join(gaps)}."] if gaps else []
     said += [f"column {name!r}, {n} of {done} rows = {word!r}: no word that the model knows; the mean stands in."
              for (name, word), n in unknown.most_common() if word != ""]
-    return np.concatenate(out), said
+    found = np.concatenate(out)
+    if not classes: return {"prediction": found[:, 0]}, said
+    named = {f"probability of {c}": found[:, i] for i, c in enumerate(classes)}
+    return {"prediction": np.array(classes)[found.argmax(axis=1)]} | named, said
+
+
+def csv_text(columns: dict[str, np.ndarray]) -> str:
+    "Columns as a CSV with a line of names. Ours."
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(zip(*(v.tolist() for v in columns.values()), strict=True))
+    return text.getvalue()

@@ -161,6 +161,7 @@ class Survey:
     start: str = ""  # the same of the first rows, as many as were asked for; "" if there are fewer
     left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
     doubts: tuple[str, ...] = ()  # sentences on columns that may hold something else than they seem to
+    classes: tuple[str, ...] = ()  # of the label, in the order of their numbers; () if it is a number
 
     @property
     def block(self) -> int:
@@ -300,12 +301,29 @@ def check_text(c: Column, encode: bool) -> Trouble | None:
     return None if encode else Trouble(what, value, "numbers", (("encode", None, makes), leave))
 
 
+MOST_CLASSES = 100  # of a label
+
+
+def check_class(c: Column) -> Trouble | None:
+    "Whether a label cannot be taken for a class."
+    what = f"column {c.name!r}"
+    if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or words, one for each class")
+    if c.gap: return Trouble(f"{what}, row {c.gap}", None, "the class is missing; it must be known", (("", None, "leave such rows out"),))
+    n = len(c.values)
+    if n < 2: return Trouble(what, next(iter(c.values), ""), "of at least 2 classes", (("", None, "with one there is nothing to predict"),))
+    if n <= MOST_CLASSES: return None
+    many = f"more than {MOST_CLASSES} different values"
+    return Trouble(what, many, "classes, which are few", (("", None, "numbers need no `--classify`"),))
+
+
 def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble | None:
     "Whether a column, or the label, cannot be used, and what can be done."
     what, leave, label = f"column {c.name!r}", (("ignore", c.name, LEAVE),), c.name == target
+    if label and c.forced: return check_class(c)
     if label and not c.numeric:
         worst = max(c.odd, key=lambda v: c.odd[v][0], default=c.kind)
-        return Trouble(what, worst, "numbers", (("", None, "it is to be predicted" + (f"; {odd_text(c)}" if c.odd else "")),))
+        wanted = "numbers, or classes, which `--classify` predicts"
+        return Trouble(what, worst, wanted, (("", None, "it is to be predicted" + (f"; {odd_text(c)}" if c.odd else "")),))
     if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", leave)
     if not (label or (c.known if c.numeric else c.values)):
         return Trouble(f"{what}, every row", None, "the value is missing; it must be known in some row", leave)
@@ -411,7 +429,7 @@ def check_columns(path: Path, columns: list[Column], at: list[int], target: str,
 
 def survey_table(
     path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
-    progress: bool = False, missing: Sequence[str] = (), mark: int = 0, keep: Sequence[str] = (),
+    progress: bool = False, missing: Sequence[str] = (), mark: int = 0, keep: Sequence[str] = (), classify: bool = False,
 ) -> Survey:
     """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
 
@@ -419,6 +437,7 @@ def survey_table(
     at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
     ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
     columns of numbers. mark: rows after which a checksum is kept. keep: columns that stay though they seem only to name the rows.
+    classify: whether the target is a class.
     Ours; `nbs/practice/reading.ipynb`.
     """
     if isinstance(encode, bool): encode = ["*"] * encode
@@ -427,7 +446,7 @@ def survey_table(
     target, forced, kept = target.strip(), {name.strip() for name in encode} - {"*"}, {target.strip(), *(name.strip() for name in keep)}
     left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
-    columns = [Column(names[i], tuple(missing), names[i] in forced) for i in at]
+    columns = [Column(names[i], tuple(missing), names[i] in forced or (classify and names[i] == target)) for i in at]
     columns, rows, start, end = look(path, columns, at, mark, progress)
     if not rows: fail("data", path.name, "a table with at least one row")
     reasons = [reason_out(c, i, rows, c.name in kept) for c, i in zip(columns, at, strict=True)]
@@ -439,11 +458,14 @@ def survey_table(
         if n > 1: fail("features", name, "distinct names", "encoding made one that another column has")
     if len(feature_names) < 2:
         fail("features", feature_names, "at least two columns of numbers besides the target", f"left out: {', '.join(out)}" if out else "")
+    label = columns[-1]
+    classes = tuple(label.encoded) if classify else ()
+    total = sum(i * label.values[c] for i, c in enumerate(classes)) if classify else label.total
     return Survey(
         rows, tuple(c.name for c in features), tuple(None if c.numeric else tuple(c.encoded) for c in features), tuple(feature_names),
-        np.array([*middles, columns[-1].total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
+        np.array([*middles, total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
         combined(end), combined(start) if rows >= mark > 0 else "", tuple(out),
-        tuple(text for c in columns for text in doubts(c, rows, c.name == target)))
+        tuple(text for c in columns for text in doubts(c, rows, c.name == target)), classes)
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
 def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.ndarray, np.ndarray]:
@@ -461,8 +483,17 @@ def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.nd
             if "" not in values: X[pc.equal(column, "").to_numpy(zero_copy_only=False), j : j + len(values)] = np.nan  # of history alone
         j += 1 if values is None else len(values)
     label = batch.column(len(survey.values))
-    sums.add(len(survey.values), label, survey.missing)
-    return X, usable("of the label", label, survey)
+    sums.add(len(survey.values), label, survey.missing, bool(survey.classes))
+    return X, class_numbers(label, survey) if survey.classes else usable("of the label", label, survey)
+
+
+def class_numbers(column: pa.Array, survey: Survey) -> np.ndarray:
+    "The numbers of the classes (n,), NaN where a class is missing."
+    column = plain(column, survey.missing, True)
+    code = pc.index_in(column, value_set=pa.array(survey.classes, column.type)).to_numpy(zero_copy_only=False).astype(float)
+    for t in np.flatnonzero(np.isnan(code) & pc.is_valid(column).to_numpy(zero_copy_only=False))[:1]:
+        fail("class of a row", column[int(t)].as_py(), f"one of data: {', '.join(survey.classes)}")
+    return code
 
 
 def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
@@ -534,11 +565,11 @@ def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, n
     whole, y = whole[labelled], y[labelled]
     if not len(y): fail("history", path.name, "a table with labels", "no row has one")
     told = {"file": path.name, "rows": len(y), "lacks": [c for c in survey.columns if c not in columns]}
-    said = [measured_for_a_reason(survey.names[i], whole[:, i], y) for i in its]
+    said = [measured_for_a_reason(survey.names[i], whole[:, i], y, survey.classes) for i in its if len(survey.classes) < 3]
     return whole, y, told | {"for_a_reason": [text for text in said if text]}
 
 
-def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray) -> str:
+def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray, classes: Sequence[str] = ()) -> str:
     "A sentence if the labels of the rows in which a value is known differ from those of the others; else nothing."
     known = ~np.isnan(v)
     n, rest = np.count_nonzero(known), np.count_nonzero(~known)
@@ -547,6 +578,8 @@ def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray) -> str:
     error = float(np.sqrt(y[known].var() / n + y[~known].var() / rest))
     if not abs(far) > BY_CHANCE * error: return ""
     side = "above" if far > 0 else "below"
+    more = f"{abs(far):.1%} {'more' if far > 0 else 'fewer'}"
+    if classes: return f"{name!r} is known in {n} of {n + rest} rows, of which {more} are {classes[1]!r}"
     return f"{name!r} is known in {n} of {n + rest} rows, whose labels are on average {abs(far):.3g} {side} the others"
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4

@@ -18,12 +18,13 @@ import numpy as np
 from ..core.base.backends import one_thread
 from ..core.base.checks import need
 from ..core.game.environment import Menu
-from ..core.game.learner import Learner
 from ..core.game.plots import RunFigure
 from ..core.game.registry import all_learners
 from ..core.base.storage import replace_file, write_whole
+from ..own.moments.classes import Classifier
 from ..own.moments.learner import PairwiseLeastSquares
 from .budgets import BudgetLoss, best_features, budgets_of, loss_curve, order_words, standardised
+from .classes import class_results, class_text, curved_hint
 from .data import markdown
 from .reading import Survey, read_whole
 from .scaling import FAR, LIMIT, Scaled
@@ -106,26 +107,34 @@ def weight_errors(M: np.ndarray, w: np.ndarray, bought: np.ndarray) -> list[floa
     return [dict(zip(S.tolist(), size.tolist(), strict=True)).get(i) for i in range(len(w))]
 
 
-def gather(survey: Survey, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], prices: np.ndarray | None) -> dict[str, Any]:
-    "All numbers of the report."
-    T, counts, w = survey.rows * facts["passes"], tally["counts"], lr.coef_
+def gather(
+    survey: Survey, facts: dict[str, Any], lr: Any, tally: dict[str, np.ndarray], prices: np.ndarray | None, hindsight: Any,
+) -> dict[str, Any]:
+    "All numbers of the report. hindsight: of `compare`, or of `classes_in_hindsight`."
+    T, counts, classes = survey.rows * facts["passes"], tally["counts"], isinstance(lr, Classifier)
+    w = lr.log_odds_ if classes else lr.coef_
     rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))
     rounds[0] -= 1  # the one before the first label is not judged
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
     losses, tail = (mean_losses(tally, rounds, part) for part in (slice(0, BINS), last))
     inside = lr.learner if isinstance(lr, Scaled) else lr
     out = facts | {"learner_made": inside.key, "rows": survey.rows, "rounds": T, "features": list(survey.names)}
-    out |= {"doubts": list(survey.doubts), "far_labels": far_labels(tally, survey.middles[-1]), "label_runs": int(tally["runs"][1])}
+    far = [] if classes else far_labels(tally, survey.middles[-1])
+    out |= {"doubts": list(survey.doubts), "far_labels": far, "label_runs": int(tally["runs"][1])}
     if tally["spread"][0] < survey.rows: out |= {"far_labels": [], "label_runs": survey.rows}  # begun by a release that did not look
     out |= {"left_out": list(survey.left_out), "gaps": gaps_of(survey, tally), "skipped": int(tally["learnt"][1])}
     out["words"] = {c: len(v) for c, v in zip(survey.columns, survey.values, strict=True) if v is not None}
     out |= {"loss": losses[0], "loss_of_running_mean": losses[1], "loss_last_tenth": tail[0], "loss_of_running_mean_last_tenth": tail[1],
-            "hindsight": compare(tally["moments"], lr.menu)}
-    out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": float(lr.intercept_),
+            "hindsight": hindsight}
+    out |= {"bought": counts.tolist(), "weights": w.tolist(), "intercept": 0.0 if classes else float(lr.intercept_),
             "weight_errors": weight_errors(tally["moments"], w, counts),
             "deviations": standardised(tally["moments"])[2].tolist() if tally["moments"].size else None}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
-    if isinstance(lr, PairwiseLeastSquares) and lr.intervals["judged"].min() > 0:
+    out["classes"] = None
+    if classes:
+        mistakes = 1 - np.eye(lr.kinds) if facts["mistakes"] is None else np.array(facts["mistakes"])
+        out["classes"] = class_results(lr.classes, tally, mistakes, facts["mistakes"] is not None)
+    if isinstance(lr, PairwiseLeastSquares) and not classes and lr.intervals["judged"].min() > 0:
         out["intervals"] = {str(level): told for level, told in lr.intervals_.items()}  # share of labels inside, mean width
     times = np.diff(np.unique(parts_of(T)), prepend=0)
     out["raster"] = {"rounds": times.tolist(), "bought": tally["raster"][: len(times)].tolist()}
@@ -147,12 +156,16 @@ def losses_table(r: dict[str, Any]) -> str:
     "Losses of the learner and of the methods that it is compared with."
     buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} {'groups' if r['groups'] else 'features'} a row"
     base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
+    nothing = "shares of the classes so far" if r["classes"] else "mean of the labels so far"
     rows = [(f"{r['learner_made']}, {buys}", "as it went", r["loss"], base)]
-    rows.append(("mean of the labels so far, no feature", "as it went", base, base))
+    rows.append((f"{nothing}, no feature", "as it went", base, base))
     if r["rounds"] >= BINS:
         rows.append((f"{r['learner_made']}, last tenth of the rounds", "as it went", r["loss_last_tenth"], base_end))
-        rows.append(("mean of the labels so far, last tenth of the rounds", "as it went", base_end, base_end))
-    if h := r["hindsight"]:
+        rows.append((f"{nothing}, last tenth of the rounds", "as it went", base_end, base_end))
+    if r["classes"] and (h := r["hindsight"]):
+        rows.append((f"logistic regression, all {len(r['features'])} features", "in hindsight", h["all"], base))
+        rows.append((f"logistic regression on the {np.count_nonzero(r['weights'])} favourites", "in hindsight", h["favourites"], base))
+    elif h := r["hindsight"]:
         rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
         if r["groups"]: best += f" in {len({r['groups'][i] for i in h['support']})} groups"
@@ -160,6 +173,7 @@ def losses_table(r: dict[str, Any]) -> str:
         rows.append((f"{best} by forward selection", "in hindsight", h["sparse"], base))
     numbers = lambda v, mean: ("-", "-") if mean is None else (f"{v:.5g}", f"{1 - v / mean if mean > 0 else 0:.3f}")
     head = ("predictor", "judged", "mean squared error", "1 - error / that of the mean")
+    if r["classes"]: head = ("predictor", "judged", "log loss", "1 - loss / that of the shares")
     return markdown(head, ((what, how, *numbers(v, mean)) for what, how, v, mean in rows))
 
 
@@ -184,7 +198,8 @@ def features_table(r: dict[str, Any]) -> str:
     order = most_bought(r)[:50]
     row = lambda i: [cell(r["features"][i]), f"{r['bought'][i] / r['rounds']:.1%}", weight_text(r, i)]
     spent = lambda i: [f"{r['bought'][i] * r['prices'][i]:.6g}"] if "spent" in r else []
-    return markdown(["feature", "bought in", "weight", *["spent"] * ("spent" in r)], (row(i) + spent(i) for i in order))
+    weight = "weight of a deviation" if r["classes"] else "weight"
+    return markdown(["feature", "bought in", weight, *["spent"] * ("spent" in r)], (row(i) + spent(i) for i in order))
 
 
 def scaling_text(r: dict[str, Any]) -> list[str]:
@@ -260,6 +275,7 @@ def hints(r: dict[str, Any]) -> list[str]:
         out.append(f"{r['rows']} rows are few: each feature was bought in about {seen:.0f} of them, and in another order the same rows can "
                    "give quite other numbers.")
     base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
+    if r["classes"]: return [*out, *curved_hint(r)]
     if T < 100 or not base or not base_end or not h or not h["variance"]: return out
     reached, possible = 1 - r["loss_last_tenth"] / base_end, 1 - h["sparse"] / h["variance"]
     paper = r["learner"] not in ("auto", "own.PairwiseLeastSquares")
@@ -285,6 +301,7 @@ WHOLE = 10**6  # numbers of a table, at most, of which the report shows what oth
 
 def curve_of(path: Path, survey: Survey, menu: Menu) -> list[list[float]] | None:
     "Budgets, what the best features for each lose on rows that were held back, and half of the interval; None if the table is large."
+    if len(survey.classes) > 2: return []
     if survey.rows * len(survey.names) > WHOLE or len(survey.names) > 200: return None
     X, y = read_whole(path, survey)
     X = X - X.mean(axis=0)
@@ -317,10 +334,13 @@ def report_text(r: dict[str, Any]) -> str:
             "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
     out += [line for hint in hints(r) for line in (hint, "")]
+    if r["classes"]: out += class_text(r)
     if "intervals" in r:
         inside, width = r["intervals"]["0.9"]
         out += [f"An interval of 90 % about each prediction held {inside:.1%} of the labels, and was {width:.4g} wide on average.", ""]
-    if r["passes"] > 1: out += ["From the second time on the rows are known: losses as it went are then no estimate for new rows.", ""]
+    if r["passes"] > 1:
+        by_heart = ", and favour the part of the learner that learns rows by heart" if r["classes"] else ""
+        out += [f"From the second time on the rows are known: losses as it went are then no estimate for new rows{by_heart}.", ""]
     if "spent" in r:
         share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
         shared = r["price_of_everything"] < (1 - 1e-9) * sum(r["prices"]) * T
@@ -332,6 +352,11 @@ def report_text(r: dict[str, Any]) -> str:
         out += ["± is a rough standard error: the label's deviation over the root of the rows in which the feature was bought, in its "
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
+    if r["classes"]:
+        return "\n".join([*out, "A weight is that of a standardised favourite in the log-odds, if the favourites are all that is known"
+                          + (" (of several classes, the root of the sum of squares)" if len(r["classes"]["names"]) > 2 else "") + ". The "
+                          "learner mixes this with two other predictions: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model "
+                          "needs of a new row.", ""])
     out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
             "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a new row.", ""]
     return "\n".join(out)
@@ -343,15 +368,16 @@ def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
     prices = {f.get("group", f["column"]): f["price"] for f in model["features"] if "price" in f}
     order = sorted(model["features"], key=lambda f: -r["bought"][place[f["name"]]])
     numbers = lambda i: (weight_text(r, i), f"{r['bought'][i] / r['rounds']:.1%}")
+    if r["classes"]: made_of = "The probabilities are a mixture of three predictions."
+    else: made_of = f"The prediction is {model['intercept']:.6g} and the sum of weights times features."
     rows = [(cell(f["name"]), *numbers(place[f["name"]]), *[f"{f.get('price', 0):g}"] * bool(prices)) for f in order]
     out = [f"# Model card: {cell(r['target'])}", "",
            f"{r['learner_made']}, learnt from {cell(r['data'])} in {r['rounds']} rounds, each of which bought "
            f"{sum(r['bought']) / r['rounds']:.3g} of {len(r['features'])} features on average.", "", "## What it needs", "",
            f"For a prediction: {', '.join(map(cell, columns)) or 'nothing'}{f', for {sum(prices.values()):g}' * bool(prices)}.", "",
            markdown(["feature", "weight", "bought in", *["price"] * bool(prices)], rows),
-           f"The prediction is {model['intercept']:.6g} and the sum of weights times features; the mean stands in for a missing value. "
-           "`oslr predict model.npz ROWS` computes it, `model.json` holds it for other programs, and `oslr serve --learner model.npz` "
-           "learns on.", "", "## What it reached", "", losses_table(r)]
+           f"{made_of} The mean stands in for a missing value. `oslr predict model.npz ROWS` computes it, `model.json` holds it for other "
+           "programs, and `oslr serve --learner model.npz` learns on.", "", "## What it reached", "", losses_table(r)]
     if "spent" in r: out += [f"Learning has cost {r['spent']:.6g}, {r['spent'] / r['rounds']:.4g} a round.", ""]
     warned = [line for line in (*hints(r), *r["doubts"]) if line]
     return "\n".join([*out, *["## What to mind", ""] * bool(warned), *(f"- {line}" for line in warned), *[""] * bool(warned)])
@@ -366,12 +392,15 @@ def figure_of(r: dict[str, Any]) -> Any:
     spent = np.cumsum(raster @ np.array(r["prices"] if "spent" in r else np.ones(raster.shape[1])))
     shares = (raster / np.maximum(times, 1)[:, None])[:, order].T
     weighed = zip(r["features"], r["weights"], r["deviations"] or np.ones(len(r["weights"])), strict=True)
-    levels = {f"ridge regression on all {len(r['features'])} features": r["hindsight"]["ridge"]} if r["hindsight"] else {}
+    what, value = ("logistic", "all") if r["classes"] else ("ridge", "ridge")
+    levels = {f"{what} regression on all {len(r['features'])} features": r["hindsight"][value]} if r["hindsight"] else {}
+    reliable = np.array(r["classes"]["reliable"]) if r["classes"] else np.zeros((0, 3))
+    nothing = f"{'shares' if r['classes'] else 'mean'} of the labels so far"
     budgets = np.array([(b, 1 - loss, half) for b, loss, half, _ in r["budgets"] or []])
     return RunFigure(
-        np.cumsum([n[p].sum() for p in parts]), {r["learner_made"]: mean(mine), "mean of the labels so far": mean(means)}, levels, spent,
+        np.cumsum([n[p].sum() for p in parts]), {r["learner_made"]: mean(mine), nothing: mean(means)}, levels, spent,
         "money spent" if "spent" in r else "numbers bought", {name: w * size for name, w, size in weighed if w},
-        shares, [r["features"][i] for i in order], budgets).draw(need("matplotlib.figure").Figure)
+        shares, [r["features"][i] for i in order], budgets, reliable).draw(need("matplotlib.figure").Figure)
 
 
 STYLE = """body { max-width: 62rem; margin: 2rem auto; padding: 0 1rem; font: 16px/1.5 system-ui, sans-serif }

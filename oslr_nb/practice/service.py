@@ -17,7 +17,7 @@ import sqlite3
 import sys
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,7 +26,7 @@ import numpy as np
 from ..core.game.case import OpenCase, restored_case
 from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.base.frames import place_names
-from ..core.game.environment import ProtocolError
+from ..core.game.environment import LEAST, ProtocolError
 from ..core.base.frames import dummies_of
 from ..core.game.learner import Learner
 from ..core.game.saving import load
@@ -122,7 +122,13 @@ def check_values(name: str, value: Any) -> Any:
     return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
 
 
-CHECKS = {"id": check_id, "query": check_id, "values": check_values, "label": check_number, "level": check_number}  # of fields
+def check_class(name: str, value: Any) -> Any:
+    "A class: a word, a number, true or false; the learner knows which there are."
+    if type(value) in (str, int, float, bool): return value
+    fail(name, value, "a class: a text, a number, true or false")
+
+
+CHECKS = {"id": check_id, "query": check_id, "values": check_values, "level": check_number}  # of fields
 
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
 class Examples:
@@ -134,6 +140,7 @@ class Examples:
         self.learner: Any = learner  # some have attributes that `Learner` lacks
         self.open: dict[str | int, OpenCase] = {}
         self.early: set[str | int] = set()  # those that were predicted before any label was known
+        self.classes: tuple = getattr(learner, "classes", ())
         self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
 
     def find(self, name: str | int) -> OpenCase:
@@ -166,14 +173,17 @@ class Examples:
         "The label of an example, which ends it."
         case = self.find(name)
         if (prediction := case.prediction) is None: fail("id", name, "an example with values", "the label comes last")
+        said = case.probabilities
         case.learn(y)
         del self.open[name]
-        loss, of_mean, labels, judged = self.losses
+        number, (loss, of_mean, labels, judged) = self.learner._label("label", y), self.losses
         if self.rounds and name not in self.early:
             paid = self.learner.loss.value
-            loss, of_mean, judged = loss + paid(prediction, y), of_mean + paid(labels / self.rounds, y), judged + 1
+            if len(self.classes) > 2 and said is not None: more = -math.log(max(said[int(number)], LEAST)), math.log(len(self.classes))
+            else: more = paid(prediction, number), paid(labels / self.rounds, number)
+            loss, of_mean, judged = loss + float(more[0]), of_mean + float(more[1]), judged + 1
         self.early.discard(name)
-        self.losses, self.rounds = [loss, of_mean, labels + y, judged], self.rounds + 1
+        self.losses, self.rounds = [loss, of_mean, labels + number, judged], self.rounds + 1
 
     def give_up(self, name: str | int) -> None:
         "End an example that will have no label."
@@ -186,7 +196,8 @@ class Examples:
 def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
     header, arrays = examples.learner.state(whole=True)
-    kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, c.prediction, name in examples.early]
+    said = lambda c: c.prediction if c.probabilities is None else c.probabilities.tolist()
+    kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, said(c), name in examples.early]
             for name, c in examples.open.items()]
     current = next((name for name, c in examples.open.items() if c.current), None)
     own = {"kind": "service", "learner": header, "open": kept, "current": current}
@@ -195,7 +206,7 @@ def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.nda
 
 def read_case(
     learner: Learner, current: bool, features: list[int], rows: list[list[float]], explored: bool = True, values: Any = None,
-    prediction: float | None = None, early: bool = False,
+    prediction: Any = None, early: bool = False,
 ) -> OpenCase:
     "An open case of a file; early is that of `Examples`."
     check_indices("features", features, learner.d)
@@ -240,13 +251,14 @@ class Service(Examples):
 
     def __init__(self, learner: Learner):
         super().__init__(learner)
-        self.lines, self.wish = 0, ""
+        self.lines, self.wish, self.checks = 0, "", CHECKS | {"label": check_class if self.classes else check_number}
         self.calls = {op: getattr(self, "_" + op) for op in OPS}
 
     def ready(self) -> dict[str, Any]:
         "The first line of the service: learner, sizes, and how far it has come."
         lr = self.learner
         about = {"ready": lr.key, "features": lr.d, "budget": lr.budget, "interleaves": lr.late_labels}
+        if self.classes: about["classes"] = list(self.classes)
         return about | {"lines": self.lines, "rounds": self.rounds, "open": len(self.open)}
 
     def answer(self, line: bytes) -> str:
@@ -256,7 +268,7 @@ class Service(Examples):
         try:
             op, request = read_request(line)
             if "id" in request: name["id"] = check_id("id", request["id"])
-            return self.calls[op](**{field: CHECKS[field](field, value) for field, value in request.items()})
+            return self.calls[op](**{field: self.checks[field](field, value) for field, value in request.items()})
         except (ValueError, ProtocolError) as error: return ENCODE({"error": str(error)} | name)
 
     def refuse(self, sentence: str) -> str:
@@ -280,6 +292,9 @@ class Service(Examples):
         prediction = self.tell(id, values)
         if prediction is None: return f'{{{self._asked(id)}}}'
         told = f'"id": {as_json(id)}, "prediction": {prediction!r}'
+        if self.classes:
+            named = dict(zip(map(str, self.classes), self.find(id).predict_proba().tolist(), strict=True))
+            told = f'"id": {as_json(id)}, "probabilities": {ENCODE(named)}'
         if half is not None: told += f', "interval": {ENCODE(None if half == math.inf else [prediction - half, prediction + half])}'
         return f"{{{told}}}"
 
@@ -310,6 +325,7 @@ class Service(Examples):
         return ENCODE({"id": id, "skipped": self.skipped})
 
     def _weights(self) -> str:
+        if self.classes: raise ValueError("weights of a learner of classes: those of its three predictions stand in its model.json.")
         w = np.asarray(self.learner.coef_, np.float64)
         support = np.flatnonzero(w)
         named = {"names": [self.learner.names_[i] for i in support]} if self.learner.names_ else {}
@@ -537,8 +553,13 @@ EXIT_CODES: dict[int, int] = {signal.SIGTERM: 0, signal.SIGINT: 130}
 SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else [])]  # Windows has none
 
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
-def first_learner(learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None) -> Learner:
+def first_learner(
+    learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None,
+    classes: Sequence[Any] | None = None,
+) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
+    options = None if classes is None else {"classes": classes}
+    if options and learner != "auto": fail("classes", classes, "left out", f"{learner} has none, or knows them; auto takes them")
     if costs is not None:
         from oslr_nb.practice.reading import named_prices
 
@@ -547,16 +568,16 @@ def first_learner(learner: str, features: int | None, budget: float | None, seed
         prices, named = named_prices(check_path(costs))
         if features not in (None, len(prices)): fail("features", features, f"{len(prices)}, as in {Path(costs).name}, or left out")
         groups = {name: named.get(name, column) for name, column in zip(prices, dummies_of(prices), strict=True)}
-        if len(set(groups.values())) == len(prices): return make_learner(learner, len(prices), budget, seed, prices)
+        if len(set(groups.values())) == len(prices): return make_learner(learner, len(prices), budget, seed, prices, options)
         sold = {group: prices[name] for name, group in groups.items()}
         for name, group in groups.items():
             if prices[name] != sold[group]: fail(f"price of {name!r}", prices[name], f"{sold[group]:g}, as for all of {group!r}, paid once")
-        return make_learner(learner, len(prices), budget, seed, sold, groups=groups)
+        return make_learner(learner, len(prices), budget, seed, sold, options, groups)
     if budget is not None and float(budget).is_integer(): budget = int(budget)
     if not str(learner).endswith(".npz"):
         if features is None: fail("features", features, "given, unless the learner comes from a file")
         if budget is None: fail("budget", budget, "given, unless the learner comes from a file")
-        return make_learner(learner, features, budget, seed)
+        return make_learner(learner, features, budget, seed, options=options)
     if seed is not None: fail("seed", seed, "left out", "the learner in a file continues its own draws")
     check_regular("learner", Path(learner))
     if not Path(learner).exists(): fail("learner", learner, "a file", "there is none")
@@ -569,11 +590,11 @@ def first_learner(learner: str, features: int | None, budget: float | None, seed
 class History:
     "A table of rows that are known already, with numbers in all columns."
 
-    def __init__(self, path: Path, target: str | None):
+    def __init__(self, path: Path, target: str | None, classify: bool = False):
         from oslr_nb.practice.reading import survey_table  # pyarrow, which nothing else here needs
 
         if target is None: fail("target", target, "the column of the labels of history")
-        self.path, self.survey = path, survey_table(path, target, impute=True)
+        self.path, self.survey = path, survey_table(path, target, impute=True, classify=classify)
 
     def teach(self, lr: Learner) -> None:
         "Let a learner learn from it; columns are found by their names, and a learner without names gets them."
@@ -581,14 +602,16 @@ class History:
 
         place, names = place_names(self.survey.names, lr.names_, "history")
         if len(names) != lr.d: fail("columns of history", ", ".join(names), f"{lr.d} features and the target")
-        for X, y in blocks(self.path, self.survey, self.survey.block): lr.learn_whole(X if place is None else X[:, place], y)
+        for X, y in blocks(self.path, self.survey, self.survey.block):
+            labels = [self.survey.classes[int(c)] for c in y] if self.survey.classes else y
+            lr.learn_whole(X if place is None else X[:, place], labels)
         lr.names_ = names
 
 # %% ../../nbs/practice/service.ipynb #476cec45
 def serve(
     features: int | None = None, budget: float | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
     seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None, history: str | Path | None = None,
-    target: str | None = None, loop: Callable[..., Pipes] = Pipes,
+    target: str | None = None, classes: Sequence[Any] | None = None, loop: Callable[..., Pipes] = Pipes,
 ) -> int:
     """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
@@ -600,15 +623,19 @@ def serve(
     the columns feature and price, and perhaps group, which gives a new learner names, prices and groups; the budget is money then. Features
     that are called column=value are in one group, unless it says another; one price is stated by all of a group. history:
     table of rows that are known already, wholly or in part, whose columns, but for `target`, that of the labels, give a learner without
-    names those of its features; learnt before anything else, unless there is a state, which knows it. loop: what
+    names those of its features; learnt before anything else, unless there is a state, which knows it. classes: of a
+    new learner whose labels are classes: words, numbers, or true and false. loop: what
     brings the lines and takes the answers; `web.Web` does so over HTTP.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
-    path, old = None if state is None else check_path(state), None if history is None else History(check_path(history), target)
-    if old is not None and costs is None and not str(learner).endswith(".npz"): features = features or len(old.survey.names)
-    service = Service(first_learner(learner, features, budget, seed, costs))
+    path = None if state is None else check_path(state)
+    lr = first_learner(learner, features, budget, seed, costs, classes) if str(learner).endswith(".npz") else None
+    classify = (classes if lr is None else getattr(lr, "classes", None)) is not None
+    old = None if history is None else History(check_path(history), target, classify)
+    if old is not None and costs is None and lr is None: features = features or len(old.survey.names)
+    service = Service(lr or first_learner(learner, features, budget, seed, costs, classes))
     if old is not None and (path is None or not path.exists()): old.teach(service.learner)
     check_int("every", every, 0)
     with contextlib.ExitStack() as after:

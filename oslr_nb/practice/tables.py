@@ -25,10 +25,11 @@ from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
 from ..core.base.storage import check_path, hold, in_a_sentence, read_file, write_file, write_whole
 from ..own.choice import auto, make_learner, priced_learners
+from .classes import classes_in_hindsight, fresh_class_tally, judge_classes, read_mistakes, shares_before
 from .columns import MISSING
 from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
 from .reading import read_history, survey_table
-from .report import BINS, COMPARED, PARTS, card_text, curve_of, gather, parts_of, report_text, write_pictures
+from .report import BINS, COMPARED, PARTS, card_text, compare, curve_of, gather, parts_of, report_text, write_pictures
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
 
 # %% auto #0
@@ -53,7 +54,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 # %% ../../nbs/practice/tables.ipynb #6579b345
-KNOWN = ("d", "budget", "seed", "protocol", "costs", "groups")  # arguments of learners that are no options
+KNOWN = ("d", "budget", "seed", "protocol", "costs", "groups", "classes")  # arguments of learners that are no options
 
 
 def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str, Any]:
@@ -79,7 +80,7 @@ def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str,
 def new_learner(
     learner: str, d: int, budget: Any, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
     costs: np.ndarray | None = None, groups: list[str] | None = None,
-) -> Learner:
+) -> Any:
     "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs (d,) the budget is money."
     if costs is not None or groups is not None:
         if isinstance(scale, np.ndarray):
@@ -112,14 +113,16 @@ def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
     return by_column(survey, found, "scale", (target,))
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
-def fresh_tally(d: int) -> dict[str, np.ndarray]:
-    """Sums of a run. made_up, unknown: values of each feature that a mean replaced, or that had none yet; learnt: rounds, and skips; far:
-    the labels furthest from the mean, as row and distance; runs: side of the last label, and how often it changed; spread: number, sum
-    and squares of the labels about the mean."""
-    m = d + 2 if d <= COMPARED else 0
-    return fresh_means(d)._asdict() | {"far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3),
-        "losses": np.zeros((2, BINS)), "labels": np.zeros(2), "moments": np.zeros((m, m)), "unknown": np.zeros(d, np.int64),
-        "learnt": np.zeros(2, np.int64), "raster": np.zeros((PARTS, d), np.int64)}
+def fresh_tally(d: int, classes: int = 0) -> dict[str, np.ndarray]:
+    """Sums of a run, over classes if there are some. made_up, unknown: values of each feature that a mean replaced, or that had none yet;
+    learnt: rounds, and skips; far: the labels furthest from the mean, as row and distance; runs: side of the last label, and how often it
+    changed; spread: number, sum and squares of the labels about the mean."""
+    m = d + 2 if d <= COMPARED and not classes else 0
+    of_classes = fresh_class_tally(classes) if classes else {}
+    return of_classes | fresh_means(d)._asdict() | {
+        "far": np.zeros((FAR_LABELS, 2)), "runs": np.zeros(2), "spread": np.zeros(3), "losses": np.zeros((2, BINS)), "labels": np.zeros(2),
+        "moments": np.zeros((m, m)), "unknown": np.zeros(d, np.int64), "learnt": np.zeros(2, np.int64),
+        "raster": np.zeros((PARTS, d), np.int64)}
 
 
 def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
@@ -164,7 +167,7 @@ def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray],
         tally["made_up"][S[gone]] += 1
         prediction = lr.predict(values)
         if taught or learnt[0]: out[0] = prediction
-        lr.update(y)
+        lr.update(lr._named(y))
         learnt[0] += 1
     tally["known"][have] += 1
     tally["sums"][have] += x[have]
@@ -175,6 +178,26 @@ def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.
     place, known = (done + np.arange(len(y))) * BINS // T, done + np.arange(len(y)) > 0
     np.add.at(tally["losses"][0], place[known], loss.value(out, y)[known])
     np.add.at(tally["losses"][1], place[known], loss.value(means_before(y, tally), y)[known])
+    tally["labels"] += (len(y), y.sum())
+
+
+def play_classes(lr: Any, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
+    "The same for classes: their probabilities (n, K); those of more than two are computed by hand."
+    if lr.kinds == 2: return np.column_stack([1 - (p := play_block(lr, X, y, tally)), p])
+    P, taught, box = shares_before(y.astype(int), tally["seen"]), bool(tally["seen"].sum()), np.empty(1)
+    for t, x in enumerate(X):
+        box[0] = np.nan
+        play_row(lr, x, float(y[t]), tally, box, taught)
+        if box[0] == box[0]: P[t] = lr.said
+    return P
+
+
+def judge_class_block(P: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray], facts: dict[str, Any], done: int, T: int) -> None:
+    "Add the log losses of a block to those of the run, and count what a report on classes needs."
+    mistakes = 1 - np.eye(P.shape[1]) if facts["mistakes"] is None else np.array(facts["mistakes"])
+    losses, at = judge_classes(P, y.astype(int), tally, mistakes, done), (done + np.arange(len(y))) * BINS // T
+    known = done + np.arange(len(y)) > 0
+    for i in range(2): np.add.at(tally["losses"][i], at[known], losses[i, known])
     tally["labels"] += (len(y), y.sum())
 
 
@@ -276,8 +299,8 @@ def play_table(
                     add_labels(y, survey.middles[-1], done, tally)
                 for some in np.split(np.arange(len(y)), ends[(ends > done) & (ends < done + len(y))] - done):
                     bought = tally["counts"].copy()
-                    out = play_block(lr, X[some], y[some], tally)
-                    judge_block(lr.loss, out, y[some], tally, done, T)
+                    if survey.classes: judge_class_block(play_classes(lr, X[some], y[some], tally), y[some], tally, facts, done, T)
+                    else: judge_block(lr.loss, play_block(lr, X[some], y[some], tally), y[some], tally, done, T)
                     tally["raster"][np.searchsorted(ends, done, "right")] += tally["counts"] - bought
                     done += len(some)
                 bar.update(len(y))
@@ -292,9 +315,10 @@ def play_table(
 # %% ../../nbs/practice/tables.ipynb #60746206
 def learn_history(lr: Learner, tally: dict[str, np.ndarray], X: np.ndarray, y: np.ndarray) -> int:
     "Learn from history before the first round; the running mean, to which losses are compared, knows it too. Returns the rounds played, 0."
-    lr.learn_whole(X, y)
+    lr.learn_whole(X, [lr._named(v) for v in y])
     known = ~np.isnan(X)
     tally["labels"] += (len(y), y.sum())
+    if "seen" in tally: tally["seen"] += np.bincount(y.astype(int), minlength=len(tally["seen"]))
     tally["known"] += known.sum(axis=0)
     tally["sums"] += np.where(known, X, 0.0).sum(axis=0)
     return 0
@@ -353,7 +377,7 @@ def run_table(
     scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
     costs: str | Path | None = None, priced: bool = False, average: bool = False, history: str | Path | None = None,
-    resume: bool = False, every: float = 10.0, progress: bool = False,
+    classify: bool = False, mistakes: str | Path | None = None, resume: bool = False, every: float = 10.0, progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -406,6 +430,12 @@ def run_table(
     history : str or Path, optional
         CSV or Parquet with rows whose values are known already: the target, and columns of data in any order, some of them perhaps
         missing, as single values may be. The learner learns from them before it buys anything; they are read into memory.
+    classify : bool
+        Whether the target is a class: a word or a number, of at most 100. The probabilities of the classes are then predicted, by "auto",
+        and losses are log losses.
+    mistakes : str or Path, optional
+        With `classify`: CSV or Parquet with the columns class, answer and cost: what it costs to give this answer where that class is
+        right. Pairs that are not named cost 1, right answers nothing.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -420,7 +450,8 @@ def run_table(
 
     Notes
     -----
-    The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared. Second
+    The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared, or
+    log losses. Second
     moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
     for library in ("matplotlib", "markdown_it"): need(library)  # for the end
@@ -436,6 +467,10 @@ def run_table(
     if tried(check_flag, "average", average) and learner not in ("auto", "own.PairwiseLeastSquares"):
         tried(fail, "average", average, f"False for {learner}", "its budget is that of each row")
     if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
+    if tried(check_flag, "classify", classify):
+        if learner != "auto": tried(fail, "learner", learner, "'auto' with classify", "no other predicts probabilities")
+        if str(scale) not in ("auto", "none"): tried(fail, "scale", str(scale), "left out with classify", "auto needs none")
+    elif mistakes is not None: tried(fail, "mistakes", str(mistakes), "left out without classify", "numbers have no mistakes")
     if isinstance(encode, bool): encode = ["*"] * encode
     asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
     encode, ignore, missing, keep = (tried(names_in, *v) for v in asked)
@@ -453,7 +488,8 @@ def run_table(
     tried.end()
     place = out / "checkpoint.npz"
     before = facts_before(place) if resume else {}
-    survey = survey_table(path, target, encode, impute, ignore, progress, missing, before["table"][0] if before else 0, keep)
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, before["table"][0] if before else 0, keep, classify)
+    named_costs = None if mistakes is None else tried(read_mistakes, check_path(mistakes), survey.classes)
     prices, named, explicit = (None, survey.owners, False) if costs is None else tried(read_costs, costs, survey) or (None, [], True)
     d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
     tried.end()
@@ -465,19 +501,22 @@ def run_table(
     tried.end()
     T, money = survey.rows * passes, prices if priced else None
     options = filled_options(learner, options, int(budget), T)
-    lr, tally = new_learner(learner, d, budget, seed, options, scales, T, money, groups), fresh_tally(d)
+    asked_for = options | {"classes": survey.classes} if classify else options
+    lr, tally = new_learner(learner, d, budget, seed, asked_for, scales, T, money, groups), fresh_tally(d, len(survey.classes))
     stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
     facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
              "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
              "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "keep": keep, "shuffle": shuffle,
-             "groups": groups, "table": [survey.rows, survey.checksum]}
+             "groups": groups, "table": [survey.rows, survey.checksum], "classify": classify,
+             "mistakes": None if named_costs is None else named_costs.tolist()}
     known = None if file is None else read_history(file, survey, target)
     facts["history"] = None if known is None else known[2]
     with open_folder(out, resume) as place:
         if place.exists(): done = load_checkpoint(place, facts, lr, tally, survey.start)
         else: done = 0 if known is None else learn_history(lr, tally, *known[:2])
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
-        results = gather(survey, facts, lr, tally, prices) | {"budgets": curve_of(path, survey, lr.menu)}
+        hindsight = classes_in_hindsight(path, survey, lr.favourites_) if classify else compare(tally["moments"], lr.menu)
+        results = gather(survey, facts, lr, tally, prices, hindsight) | {"budgets": curve_of(path, survey, lr.menu)}
         lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)
         lr.save(out / "model.npz")
         text, card, model = report_text(results), card_text(results, json.loads(lr.to_json())), lr.to_json()

@@ -5,11 +5,13 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+import river.base
 from conftest import refused
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-from oslr_nb.practice.adapters import OSLRClassifier
+import oslr_nb as oslr
+from oslr_nb.practice.adapters import OSLRClassifier, OSLRStreamClassifier
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.standard_normal((1500, 12)) * [10.0**i for i in range(-6, 6)], columns=[f"c{i}" for i in range(12)])
@@ -68,3 +70,28 @@ def test_refused():
     with pytest.raises(ValueError, match=r"(?i)continuous"): OSLRClassifier(4).fit(X, Z["c2"])
     with pytest.raises(ValueError, match="inf"): model.predict(X * np.inf)
     assert vars(model).keys() == before.keys() and model.n_features_seen_ == before["n_features_seen_"]
+
+
+def test_river():
+    "Bought names alone are read; classes of any kind give the same; a refusal changes nothing; the probabilities are those of the learner."
+    rng = np.random.default_rng(1)
+    rows = [dict(zip("abcdef", map(float, x), strict=True)) for x in rng.standard_normal((800, 6))]
+    truth = [row["b"] - row["e"] > 0.3 * z for row, z in zip(rows, rng.standard_normal(800), strict=True)]
+    words, bools = OSLRStreamClassifier(["no", "yes"], budget=2, seed=0), OSLRStreamClassifier([False, True], budget=2, seed=0)
+    lr, names, right = oslr.auto(6, 2, classes=[0, 1], seed=0), "abcdef", []
+    for row, y in zip(rows, truth, strict=True):
+        p = words.predict_proba_one(row)
+        S = lr.query()
+        assert p == words.predict_proba_one({names[i]: row[names[i]] for i in S}) and list(p) == ["no", "yes"]
+        assert list(p.values()) == list(bools.predict_proba_one(row).values()) == lr.predict_proba([row[names[i]] for i in S]).tolist()
+        right.append((words.predict_one(row) == "yes") == y)
+        with refused("y = 'perhaps'"): words.learn_one(row, "perhaps")
+        words.learn_one(row, "yes" if y else "no")
+        bools.learn_one(row, y)
+        lr.update(int(y))
+    assert np.mean(right[300:]) > 0.8 and words.n_features_seen_ == 1600 and isinstance(words, river.base.Classifier)
+    words.learn_one(rows[0], "no", given=True)
+    assert words.learner_.label["count"][0] == 801
+    with refused("classes = "): OSLRStreamClassifier(["no"]).learn_one(rows[0], "no")
+    three = OSLRStreamClassifier("abc", budget=2)
+    with refused("classes = 'abc'"): three.learn_one(rows[0], "a")

@@ -6,7 +6,7 @@ import json
 import matplotlib.pyplot
 import numpy as np
 import pytest
-from conftest import command
+from conftest import command, refused
 
 import oslr_nb as oslr
 from oslr_nb.practice import service as sv
@@ -69,6 +69,8 @@ def test_three_ways_to_the_same_numbers(made, tmp_path):
     assert model["target"] == "y" and len(needed) <= 5 and ("price" in model["features"][0]) == r["priced"]
     new[3]["city"], new[7]["city"] = "Madrid", ""
     found, said = predict_table(path, write(tmp_path / "new.csv", new, needed[::-1]))
+    assert list(found) == ["prediction"]
+    found = found["prediction"]
     assert found.tolist() == [by_hand(text, row) for row in new]
     y = np.array([float(row["y"]) for row in new])
     assert 1 - np.mean((found - y) ** 2) / y.var() > (0.5 if r["learner"] == "ito2017.RDA1" else 0.8)
@@ -210,3 +212,80 @@ def test_a_service_takes_words_by_their_column(tmp_path):
     assert "one of 'NA', 'Oslo'" in ask(one, "values", id=t, values=rest | {"city": 3})["error"]
     if rest: assert "a number or null" in ask(one, "values", id=t, values=rest | {"city": "Rome", next(iter(rest)): "Rome"})["error"]
     assert "prediction" in ask(one, "values", id=t, values=rest | {"city": None})
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_classes(K, tmp_path):
+    "A run over words, its report, its card; the model in Python, from a terminal and from JSON; in a service by name."
+    rows, kinds = rows_of(1500, 2, 0.05), ["low", "mid", "top"]
+    cuts = np.quantile([float(row["y"]) for row in rows], [0.5] if K == 2 else [0.3, 0.6])
+    for row in rows: row["y"] = kinds[int(np.searchsorted(cuts, float(row["y"])))]
+    (tmp_path / "costs.csv").write_text("class,answer,cost\nlow,mid,3\n")
+    r = run_table(write(tmp_path / "old.csv", rows[:1200]), target="y", budget=4, encode=["*"], impute=True, missing=["?"], passes=2,
+                  out=tmp_path / "run", classify=True, mistakes=tmp_path / "costs.csv", history=write(tmp_path / "h.csv", rows[1100:1200]))
+    assert r["classes"]["names"] == kinds[:K] and np.sum(r["classes"]["confusion"]) == 2399 and r["loss"] < 0.8 * r["loss_of_running_mean"]
+    assert r["hindsight"]["all"] < r["loss"] and sum(n for n, *_ in r["classes"]["reliable"]) == 2399
+    text, card = ((tmp_path / "run" / name).read_text() for name in ("report.md", "card.md"))
+    assert "## Probabilities" in text and "least expected cost" in text and "answer mid" in text and "log loss" in card
+    path = tmp_path / "run" / "model.npz"
+    needed = {f["column"] for f in json.loads(oslr.load(path).to_json())["features"]}
+    new = [{name: row[name] for name in row if name in needed} for row in rows[1200:]]
+    new[4] = dict.fromkeys(new[4], "")
+    found, said = predict_table(path, write(tmp_path / "new.csv", new))
+    P = np.column_stack([found[f"probability of {c}"] for c in kinds[:K]])
+    assert np.allclose(P, [classes_by_hand((tmp_path / "run" / "model.json").read_text(), row) for row in new], atol=1e-12) and said
+    assert np.mean(found["prediction"] == [row["y"] for row in rows[1200:]]) > 0.7
+    printed = command("predict", path, tmp_path / "new.csv")
+    assert printed.exit_code == 0 and "prediction,probability of low" in printed.output
+    service = sv.Service(oslr.load(path))
+    assert service.ready()["classes"] == kinds[:K]
+    asked = json.loads(service.answer(b'{"op": "query", "id": 1}'))
+    given = {name: "Rome" if name.startswith("city") else 0.5 for name in asked["names"]}
+    given = {("city" if name.startswith("city") else name): v for name, v in given.items()}
+    told = json.loads(service.answer(json.dumps({"op": "values", "id": 1, "values": given}).encode()))
+    assert list(told["probabilities"]) == kinds[:K] and sum(told["probabilities"].values()) == pytest.approx(1)
+    assert "one of the classes" in service.answer(b'{"op": "label", "id": 1, "label": "none"}')
+    service.save(tmp_path / "state.npz")
+    again = sv.Service(oslr.load(path))
+    again.restore(tmp_path / "state.npz")
+    for one in (service, again): assert "rounds" in json.loads(one.answer(b'{"op": "label", "id": 1, "label": "low"}'))
+    assert service.answer(b'{"op": "query", "id": 2}') == again.answer(b'{"op": "query", "id": 2}')
+
+
+def classes_by_hand(text: str, row: dict[str, str]) -> np.ndarray:
+    "What a program without this package does."
+    m = json.loads(text)
+    values = []
+    for f in m["features"]:
+        word = row.get(f["column"], "").strip()
+        if word in m["missing"]: word = ""
+        if "word" in f: values.append(float(word == f["word"]) if word in m["words"][f["column"]] else f["mean"])
+        else: values.append(float(word) if word else f["mean"])
+    z = [np.clip((v - f["mean"]) / f["deviation"], -m["extreme"], m["extreme"]) if f["deviation"] else 0.0
+         for v, f in zip(values, m["features"], strict=True)]
+    total = np.zeros(len(m["classes"]))
+    for head in m["heads"]:
+        if "line" in head:
+            s = np.clip(head["line"]["intercept"] + np.dot(head["line"]["weights"], values), -0.5, 1.5) - 0.5
+            scores = np.multiply(head["slope"], s) + head["offset"]
+        else: scores = np.array([part["intercept"] + np.dot(part["weights"], z) for part in head["scores"]])
+        scores = np.append(0.0, scores) if len(scores) == 1 else scores
+        p = np.exp(scores - scores.max())
+        total += head["share"] * p / p.sum()
+    return (1 - m["uniform"]) * total + m["uniform"] / len(total)
+
+
+@pytest.mark.parametrize(("target", "more", "said"), [
+    ("y", {"learner": "ito2017.RDA1"}, "learner = 'ito2017.RDA1'"), ("y", {"mistakes": "m.csv", "classify": False}, "mistakes = "),
+    ("one", {}, "at least 2 classes"), ("x0", {}, "more than 100 different values"), ("gap", {}, "class is missing"),
+    ("y", {"mistakes": "bad.csv"}, "answer of mistakes = 'none'"), ("y", {"mistakes": "x.csv"}, "columns of mistakes"),
+    ("y", {"history": "h.csv"}, "class of a row = 'other'"),
+])
+def test_classes_refused(target, more, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [row | {"y": "ab"[t % 2], "one": "a", "gap": "a" if t else ""} for t, row in enumerate(rows_of(200, 0))]
+    write("t.csv", rows)
+    write("h.csv", [row | {"y": "other"} for row in rows])
+    for name, text in (("m.csv", "class,answer,cost\n"), ("bad.csv", "class,answer,cost\na,none,1\n"), ("x.csv", "a,b\n1,2\n")):
+        (tmp_path / name).write_text(text)
+    with refused(said): run_table("t.csv", target=target, budget=3, encode=True, out="out", **{"classify": True, **more})

@@ -254,6 +254,10 @@ class Learner:
         "Labels (n,) as the numbers from which it learns; they are these numbers, unless they are classes."
         return y
 
+    def _named(self, y: float) -> Any:
+        "A number from `_numbers_of` as the label that it stands for."
+        return y
+
     def _readable(self) -> np.ndarray:
         "The features from which an example is predicted when nothing is to be learnt from it."
         return np.flatnonzero(self.linear_function()[0])
@@ -431,20 +435,25 @@ class Learner:
             a word that is not among the "words" of its column. "missing": texts that count as missing.
         """
         w, level = self.linear_function()
-        names, means = [str(v) for v in self.names_ or range(self.d)], getattr(self, "means_", np.zeros(self.d))
+        model, S = self._described(np.flatnonzero(w), getattr(self, "means_", np.zeros(self.d))), np.flatnonzero(w)
+        for feature, i in zip(model["features"], S, strict=True): feature["weight"] = float(w[i])
+        return json.dumps(model | {"intercept": level}, indent=1)
+
+    def _described(self, S: np.ndarray, means: np.ndarray) -> dict[str, Any]:
+        "What a model in JSON says of its features S; means (d,)."
+        names = [str(v) for v in self.names_ or range(self.d)]
         table = {"target": "", "columns": names, "words": [None] * self.d, "missing": [], "prices": None} | self.table_
         columns, words, prices = table["columns"], table["words"], table["prices"]
         features, all_words = [], {}
-        for i in np.flatnonzero(w).tolist():
-            one = {"name": names[i], "column": columns[i], "weight": float(w[i]), "mean": float(means[i])}
+        for i in S.tolist():
+            one = {"name": names[i], "column": columns[i], "mean": float(means[i])}
             if prices is not None: one["price"] = prices[i]
             if "groups" in self.params: one["group"] = str(self.params["groups"][i])
             if words[i] is not None:
                 one["word"] = words[i]
                 all_words[columns[i]] = [word for c, word in zip(columns, words, strict=True) if c == columns[i]]
             features.append(one)
-        model = {"learner": self.key, "target": table["target"], "intercept": level, "features": features, "words": all_words}
-        return json.dumps(model | {"missing": table["missing"]}, indent=1)
+        return {"learner": self.key, "target": table["target"], "features": features, "words": all_words, "missing": table["missing"]}
 
     def _importance(self, w: np.ndarray) -> np.ndarray:
         "How much each weight contributes (d,)."

@@ -28,12 +28,14 @@ class RunFigure:
     raster: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))  # (m, q): in what part of the rounds a feature was bought
     names: list[str] = field(default_factory=list)  # of these m features
     budgets: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (b, 3): a budget, what it explains, half of the interval
+    reliable: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))  # (b, 3): rows, their mean probability, the share that came true
 
     def draw(self, new: Any) -> Any:
         "Draw it on a new figure of matplotlib, which a function makes, and return that."
         with need("matplotlib.style").context("oslr_nb.figures"):
             parts = [self._draw_losses, *[self._draw_raster] * bool(self.raster.size), *[self._draw_weights] * bool(self.weights)]
             parts += [self._draw_spent, *[self._draw_budgets] * bool(self.budgets.size)]
+            parts += [self._draw_reliable] * bool(self.reliable.size)
             columns = 2 if len(parts) >= 4 else len(parts)
             rows = -(-len(parts) // columns)
             figure = new(figsize=(10, 3.6 * rows), layout="constrained")
@@ -62,6 +64,14 @@ class RunFigure:
     def _draw_spent(self, ax: Any) -> None:
         ax.plot(np.linspace(0, self.rounds.max(initial=1), len(self.spent) + 1), np.append(0.0, self.spent))
         ax.set(xlabel="rounds", ylabel=self.unit, ylim=(0, None))
+
+    def _draw_reliable(self, ax: Any) -> None:
+        n, said, came = self.reliable.T
+        ax.plot([0, 1], [0, 1], color="#7a7a7a", linestyle=":")
+        ax.bar(said, n / n.sum(), width=0.05, color="#c7c7c7", label="share of the rows")
+        ax.plot(said, came, marker="o", label="came true")
+        ax.set(xlabel="probability", xlim=(0, 1), ylim=(0, 1))
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
 
     def _draw_budgets(self, ax: Any) -> None:
         budget, explained, half = self.budgets.T

@@ -7,6 +7,7 @@ The default learner buys for a yes or no, or for one of several classes, and say
 """
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -334,6 +335,17 @@ class Classifier(PairwiseLeastSquares):
         return super().favourites_ if self.holds else np.arange(self.d)
 
     @property
+    def log_odds_(self) -> np.ndarray:
+        """Weights of the favourites alone, for a standardised feature (d,): its deviation adds so much to the log-odds of the second class.
+
+        With more classes the root of the sum of the squares of all their weights."""
+        w = np.zeros(self.d)
+        F = self.favourites_
+        few = self.few[:, self.seat[F] - 1]
+        w[F] = few[0] if not self.several else np.sqrt((few**2).sum(axis=0))
+        return w
+
+    @property
     def coef_(self) -> np.ndarray:
         "Least squares weights of the last of two classes (d,)."
         self._refuse_several("coef_")
@@ -412,6 +424,8 @@ class Classifier(PairwiseLeastSquares):
         numbers = np.array([self._label(f"y[{t}]", label) if known[t] else math.nan for t, label in enumerate(labels)])
         return type(y)(numbers, index=y.index) if hasattr(y, "iloc") else numbers
 
+    def _named(self, y: float) -> Any: return self.classes[int(y)]
+
     def _label(self, name: str, y: Any) -> float:
         y = y.item() if isinstance(y, np.generic) else y
         try: return float(self._number[y])
@@ -419,11 +433,8 @@ class Classifier(PairwiseLeastSquares):
 
     def _frozen(self, F: np.ndarray, rows: np.ndarray, labels: Any = ()) -> np.ndarray:
         "Probabilities (n, K) from features F of rows; the heads then learn from the labels, if there are some."
-        s, out = np.full(len(rows), 0.5), np.zeros((len(rows), self.kinds))
-        if self.label["count"][0] > 0:
-            fit_ridges(F, len(F), self._plan, self._sums)
-            w, level = self._plan.W[-1, : len(F)], float(self._plan.level[-1])
-            s = np.where(np.isnan(rows), self.means_[F], rows) @ w + level
+        out, (w, level) = np.zeros((len(rows), self.kinds)), self._line_of(F)
+        s = np.where(np.isnan(rows), self.means_[F], rows) @ w + level
         scratch = {name: np.zeros_like(getattr(self, name)) for name, role in roles(Heads).items() if role.kind == "scratch"}
         heads = Heads(*(scratch.get(name, getattr(self, name)) for name in Heads._fields))  # the round may still wait for its label
         for t, row in enumerate(rows):
@@ -431,6 +442,51 @@ class Classifier(PairwiseLeastSquares):
             out[t] = heads.out
             if len(labels): teach(int(labels[t]), F, heads)
         return out
+
+    def _line_of(self, F: np.ndarray) -> tuple[np.ndarray, float]:
+        "Least squares weights of features F (n,), and what is added to their score."
+        if not self.label["count"][0] > 0: return np.zeros(len(F)), 0.5
+        fit_ridges(F, len(F), self._plan, self._sums)
+        return self._plan.W[-1, : len(F)].copy(), float(self._plan.level[-1])
+
+    @property
+    def _standards(self) -> tuple[np.ndarray, np.ndarray]:
+        "Means and deviations with which features are standardised, each (d,); a deviation of 0 is not known."
+        f = self.single[:, 0]
+        n = np.where(f["n"] > 0, f["n"], 1.0)
+        return f["ref"] + f["sum"] / n, np.array([deviation(v["n"], v["sum"], v["square"], True) for v in f])
+
+    @property
+    def means_(self) -> np.ndarray:
+        "Means of all values that were bought of each feature (d,); 0 before there is one."
+        return self._standards[0]
+
+    def to_json(self) -> str:
+        """What `predict_proba_of` computes, as JSON, for programs without this package.
+
+        Returns
+        -------
+        str
+            An object as for `Learner`, without weights and intercept: each feature has a "mean" and a "deviation", and "classes" names the
+            classes. Let z be (value - mean) / deviation, cut off at "extreme", 0 for a missing value or a deviation of 0. Each of the
+            "heads" has a "share" and "scores", one for two classes, one for each of more: "intercept" and the sum of "weights" times z.
+            The first, with "line", has one number instead: 0.5 less than its "intercept" and the sum of its "weights" times values, cut off
+            between -0.5 and 1.5 before; its scores are "slope" times this number, and "offset". One score is that of the second class,
+            whose probability is 1 / (1 + exp(-score)); several are those of all classes, whose probabilities are proportional to
+            exp(score). Of the mean of the heads by their shares a part "uniform" is replaced by 1 / K.
+        """
+        F, (means, spread) = self.favourites_, self._standards
+        model = self._described(F, means)
+        for feature, i in zip(model["features"], F, strict=True): feature["deviation"] = float(spread[i])
+        shares = np.exp(self.losses.min() - self.losses)
+        w, level = self._line_of(F)
+        line = {"line": {"weights": w.tolist(), "intercept": level}, "slope": self.line[:, 0].tolist(), "offset": self.line[:, 1].tolist()}
+        few = self.few[:, self.seat[F] - 1]
+        scores = [[{"weights": row.tolist(), "intercept": float(b)} for row, b in zip(part, last, strict=True)]
+                  for part, last in ((self.wide[:, F], self.wide[:, self.d]), (few, self.few[:, self.seats]))]
+        heads = [line, *({"scores": part} for part in scores)]
+        heads = [{"share": float(share)} | head for share, head in zip(shares / shares.sum(), heads, strict=True) if share]
+        return json.dumps(model | {"classes": list(self.classes), "extreme": EXTREME, "uniform": CUT, "heads": heads}, indent=1)
 
     def learn_whole(self, X: Any, y: Any) -> None:
         "As for `Learner`; y holds classes."
