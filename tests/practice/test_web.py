@@ -184,7 +184,7 @@ def test_the_description_takes_what_the_service_takes():
     def read(message):
         try:
             _, fields = sv.read_request(json.dumps(message).encode())
-            for name, value in fields.items(): (sv.CHECKS | {"label": sv.check_number})[name](name, value)
+            for name, value in fields.items(): (sv.CHECKS | {"label": sv.check_class})[name](name, value)
         except ValueError: return False
         return True
 
