@@ -69,7 +69,7 @@ def no_worker_stays():
 @pytest.fixture(scope="module", autouse=True)
 def small_plan():
     "Five claims of four papers, and the first cell of each group of one section."
-    whole, ids = experiments.plan, {"F14": "foster2016", "F12": "foster2016", "K14": "kale2017", "E-C8": "ito2018", "A15": "ito2017"}
+    whole, ids = experiments.plan, {"F14": "foster2016", "F12": "foster2016", "K17": "kale2017", "E-C8": "ito2018", "A15": "ito2017"}
     def plan(names=(), full=False):
         groups = whole(["ito2017"])["digits_report"]
         checked = [experiments.Cell("claim", {"id": i, "paper": paper}) for i, paper in ids.items()]

@@ -279,7 +279,7 @@ def theorem_1_rate(case: Case, sign: float = 1.0, biased: bool = False) -> Evide
     return Evidence(-slope_interval(np.array(m), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #9b915ceb
-@claim("cesabianchi2010", "remark on (CSS 2): examples to make up for it", id="D10a", tier="certificate", proof="eq-base-pairs-delta",
+@claim("cesabianchi2010", "remark on (CSS 2), in our bounds (an identity)", id="D10a", tier="exact", proof="eq-base-pairs-delta",
        cases=[(n, d, k) for n in ("hoeffding", "bernstein") for d, k in ((10, 2), (64, 4), (784, 4))],
        tex=r"\Delta_A(m')=\Delta_A^{\text{full}}(m)\text{ at }m'=(\tfrac{2d^2}k)^2m\text{ by Hoeffding, }"
            r"m'=\tfrac{2d^2}km\text{ by Bernstein}",

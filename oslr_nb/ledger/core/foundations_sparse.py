@@ -46,14 +46,18 @@ DANTZIG = [(kind, d, fraction) for kind in KINDS for d, fraction in ((4, 0.6), (
        controls={"the dual with the other sign": {"sign": -1.0},
                  "the solution for a radius 1 % larger": {"w": lambda path, r: path.at(1.01 * r)},
                  "the path ends one corner early": {"w": lambda path, r: path.corner(path.radii.size - 2)},
-                 "one per cent more weight": {"w": lambda path, r: 1.01 * path.at(r)}})
-def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: float = 1.0) -> Evidence:
-    "Norm of the weights, with its penalty, and value of the dual, scaled to be feasible; case (kind, d, r / max|c|)."
+                 "one per cent more weight": {"w": lambda path, r: 1.01 * path.at(r)},
+                 "half of the gap that the certificate states": {"share": 0.5}})
+def dantzig_duality(case: Case, w: Callable = lambda path, r: path.at(r), sign: float = 1.0, share: float = 1.0) -> Evidence:
+    "Norm of the weights, with its penalty, and value of the dual, scaled (or a gap that is misstated); case (kind, d, r / max|c|)."
     G, c, path = path_to(*case.value, case.rng)
     r, mu = path.radii[-1], sign * path.dual_at(path.radii[-1])
     proof = dantzig_certificate(G, c, r, w(path, r), mu)
-    norm = np.abs(w(path, r)).sum() + 2 * np.abs(mu).sum() * proof.violation
-    return Evidence(float(norm), "<=", float((c @ mu - r * np.abs(mu).sum()) / (1 + proof.dual_violation)), tol=1e-9 * norm)
+    norm, value = float(np.abs(w(path, r)).sum()), float(c @ mu - r * np.abs(mu).sum())
+    gap = share * dantzig_certificate(G, c, r, 2 * w(path, r), mu).gap  # of weights that are no solution
+    if abs(gap - (2 * norm - value)) > 1e-9 * norm: return Evidence(gap, "==", 2 * norm - value)
+    norm += 2 * float(np.abs(mu).sum()) * proof.violation
+    return Evidence(norm, "<=", value / (1 + proof.dual_violation), tol=1e-9 * norm)
 
 # %% ../../../nbs/core/mathematics/16_foundations_sparse.ipynb #6f4e24fe
 def least_norm(G: np.ndarray, c: np.ndarray, r: float | None, sides: int = 2) -> float:
