@@ -4,6 +4,7 @@
 """How much to buy: the loss of each budget on rows that were held back, and the rounds until a learner reaches it."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ from ..core.game.environment import Menu
 from ..core.game.learner import Learner
 
 # %% auto #0
-__all__ = ['STEPS', 'BLOCKS', 'ENOUGH', 'PLAYS', 'NEAR', 'BudgetLoss', 'budgets_of', 'loss_curve', 'enough', 'rounds_needed']
+__all__ = ['STEPS', 'BLOCKS', 'ENOUGH', 'FEW', 'PLAYS', 'NEAR', 'BudgetLoss', 'budgets_of', 'loss_curve', 'steps', 'enough',
+           'rounds_needed']
 
 # %% ../../nbs/practice/budgets.ipynb #76415b5b
 STEPS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200)  # numbers of features that are tried
 BLOCKS = 10  # parts of the sample; each is held back once
 ENOUGH = 0.95  # part of what all features explain, from which on more buys little
+FEW = 5  # things with prices, up to which every sum of prices is a budget to try
 PLAYS = 4  # plays of a learner on rows that are drawn from the sample
 NEAR = 0.1  # distance to the loss of the best features, as a part of it, at which a learner counts as there
 
@@ -98,7 +101,9 @@ def budgets_of(d: int, budget: float, costs: np.ndarray | None = None) -> list[f
     "Budgets to try besides one: others below and above it, and all d features."
     if costs is None: return sorted({float(v) for v in (*STEPS, budget) if 2 <= v <= max(2 * budget, 10) and v < d} | {float(d)})
     total, least = float(costs.sum()), float(costs.min())
-    others = {float(f"{budget * f:.3g}") for f in (0.25, 0.5, 0.75, 1.5, 2.0, 3.0)} | {budget}
+    others = {float(f"{budget * f:.3g}") for f in (0.25, 0.5, 0.75, 1.5, 2.0, 3.0)}
+    if len(costs) <= FEW: others = {float(f"{sum(S):.12g}") for n in range(len(costs)) for S in itertools.combinations(costs.tolist(), n)}
+    others.add(budget)
     return sorted({v for v in others if least <= v < total} | {total})
 
 
@@ -129,6 +134,13 @@ def loss_curve(
     loss = E.mean(axis=0) / base
     half = stdtrit(blocks - 1, 0.975) * (E - loss * E[:, :1]).std(axis=0, ddof=1) / math.sqrt(blocks) / base
     return [BudgetLoss(float(b), float(l), float(h), float(m)) for b, l, h, m in zip(budgets, loss[1:], half[1:], bought, strict=True)]
+
+
+def steps(curve: list[BudgetLoss], budget: float, costs: np.ndarray | None) -> list[BudgetLoss]:
+    "A curve; of few things with prices the budgets that explain at least a hundredth more than the ones before, that one, and the last."
+    if costs is None or len(costs) > FEW: return curve
+    before = np.minimum.accumulate([1.0, *(o.loss for o in curve)])
+    return [o for o, least in zip(curve, before[:-1], strict=True) if o.loss < least - 0.01 or o.budget == budget or o is curve[-1]]
 
 
 def enough(curve: Sequence[BudgetLoss]) -> BudgetLoss | None:

@@ -23,7 +23,7 @@ from ..core.mathematics.geometry import outer_eigenvalues
 from ..core.game.registry import Constants, Entry, all_learners
 from ..core.mathematics.sparse.selectors import best_subset, forward_backward, forward_selection
 from ..core.base.storage import check_path
-from .budgets import NEAR, BudgetLoss, budgets_of, enough, loss_curve, order_words, residual, rounds_needed
+from .budgets import NEAR, BudgetLoss, budgets_of, enough, loss_curve, order_words, residual, rounds_needed, steps
 from .data import markdown
 from ..own.choice import auto, make_learner, priced_learners
 from ..own.moments.learner import menu_of
@@ -524,6 +524,7 @@ def recommend(
     rows = {key: outlook(e, s, found, c) for key, e in all_learners().items() if e.protocol == protocol}
     losses, played = {}, trial(s, protocol)
     curve = [] if y is None else loss_curve(s.X, s.y, budgets_of(s.sold, s.buys, s.costs), s.costs, s.groups)
+    curve = steps(curve, s.buys, s.costs)
     if y is not None: losses = {"mean": s.mean, "sparse": s.sparse, "everything": s.full}
     if played: losses |= {"auto": played[0], "auto, second half": played[1]}
     call = call_of(s, protocol, budget)

@@ -23,7 +23,7 @@ from ..core.game.registry import all_learners
 from ..core.base.storage import replace_file, write_whole
 from ..own.moments.classes import Classifier
 from ..own.moments.learner import PairwiseLeastSquares
-from .budgets import BudgetLoss, best_features, budgets_of, loss_curve, order_words, standardised
+from .budgets import BudgetLoss, best_features, budgets_of, loss_curve, order_words, standardised, steps
 from .classes import class_results, class_text, curved_hint
 from .data import markdown
 from .reading import Survey, read_whole
@@ -306,7 +306,7 @@ def curve_of(path: Path, survey: Survey, menu: Menu) -> list[list[float]] | None
     X, y = read_whole(path, survey)
     X = X - X.mean(axis=0)
     curve = loss_curve(X, y - y.mean(), budgets_of(len(menu.offers(X.shape[1])[0]), menu.budget, menu.costs), menu.costs, menu.groups)
-    return [[o.budget, o.loss, o.error, o.features] for o in curve]
+    return [[o.budget, o.loss, o.error, o.features] for o in steps(curve, menu.budget, menu.costs)]
 
 
 def budgets_text(r: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from conftest import command
 
 import oslr_nb as oslr
 from oslr_nb.practice import report
-from oslr_nb.practice.budgets import budgets_of, enough, loss_curve, residual, rounds_needed
+from oslr_nb.practice.budgets import budgets_of, enough, loss_curve, residual, rounds_needed, steps
 from oslr_nb.practice.tables import run_table as report_run
 
 RNG = np.random.default_rng(3)
@@ -56,6 +56,20 @@ def test_curves_do_not_depend_on_units_and_know_prices():
     curve = loss_curve(X, Y, budgets_of(D, 8.0, COSTS), COSTS)
     assert [o.budget for o in curve] == [2, 4, 6, 8, 12, 16, 19] and round(curve[-1].features, 6) == D
     assert round(curve[0].features, 6) == 2 and enough(curve).budget == 12 and curve[-1].loss == pytest.approx(one[-1].loss)
+
+
+def test_of_few_things_with_prices_every_sum_is_tried_and_the_steps_are_shown():
+    "Three bundles of 1.5, 2.5 and 0.3, of which the last is of no use: no budget between their sums, none at which nothing is won."
+    prices, groups = np.array([1.5, 2.5, 0.3]), np.repeat([0, 1, 2], 2)
+    Z = RNG.standard_normal((800, 6))
+    y = Z[:, 0] + Z[:, 2] + 0.5 * RNG.standard_normal(800)
+    budgets = budgets_of(3, 3.0, prices)
+    assert budgets == [0.3, 1.5, 1.8, 2.5, 2.8, 3.0, 4.0, 4.3]
+    curve = steps(loss_curve(Z, y, budgets, prices, groups), 3.0, prices)
+    assert [o.budget for o in curve] == [1.5, 3.0, 4.0, 4.3] and enough(curve).budget == 4
+    assert len(budgets_of(6, 3.0, np.ones(6))) < 9 and steps(curve, 3.0, np.ones(6)) is curve
+    answer = oslr.recommend(Z, y, costs={"a": 1.5, "b": 2.5, "c": 0.3}, groups=["a", "a", "b", "b", "c", "c"])
+    assert answer.call.startswith("oslr.auto(6, 4, ") and "**4 is enough**" in str(answer)
 
 
 @pytest.mark.parametrize(("X", "y"), [(X[:19], Y[:19]), (X[:50], np.ones(50)), (np.ones((50, 3)), Y[:50])])
