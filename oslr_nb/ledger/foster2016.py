@@ -499,6 +499,24 @@ def tightness(d: int, budget: int, k: int, T: int, runs: int = 4, seed: int = 0)
     mean = lambda rates: float(final_regrets("signs", d, budget, k, T, runs, np.random.default_rng(seed), rates=rates).mean())
     return [(rates, bound_fkk_below(d, budget, k, T, rates), mean(rates), bound_fkk(d, budget, k, T, rates)) for rates in RATES]
 
+# %% ../../nbs/papers/foster2016.ipynb #f057a603
+@claim("foster2016", "Theorem 1, every factor, for long runs (ours)", id="F16", tier="exact", proof="thm-printed",
+       cases=[(20, 2, 4), (1000, 2, 4), (10**6, 2, 4), (1000, 4, 6), (100, 8, 10), (10**4, 64, 66), (1000, 2, 30), (1000, 8, 200)],
+       tex=r"\tfrac34\cdot\text{bound of Theorem FO 1}\le\text{(7)}\le\text{bound},\quad\eta=q\sqrt{k\ln(d)/T},"
+           r"\ T=\bigl(10^4\,\tfrac{dk\ln d}q\bigr)^2",
+       controls={"half of the bound": {"factor": lambda d, k, q: 0.5}, "without the root of k": {"factor": lambda d, k, q: k**-0.5},
+                 "k in the place of its root": {"factor": lambda d, k, q: k**0.5},
+                 "without the root of ln d": {"factor": lambda d, k, q: math.log(d) ** -0.5},
+                 "d/(k' - k) once": {"factor": lambda d, k, q: q**0.5}})
+def every_factor(case: Case, factor: Callable[[int, int, float], float] = lambda d, k, q: 1.0) -> Evidence:
+    "The larger of 3/4 of the upper bound over the lower one, and of the lower over the upper one; case (d, k, k')."
+    d, k, budget = case.value
+    q = (budget - k) * (budget - k - 1) / (d * (d - 1))
+    T = (1e4 * d * k * math.log(d) / q) ** 2
+    low, high = bound_fkk_below(d, budget, k, T, "corrected"), factor(d, k, q) * bound_fkk(d, budget, k, T, "corrected")
+    return Evidence(max(0.75 * high / low, low / high), "<=", 1)
+
+
 # %% ../../nbs/papers/foster2016.ipynb #f0a10051
 def ring(size: int, n: int) -> np.ndarray:
     "Incidence matrix (n, n) of the sets {i, ..., i + size - 1} modulo n, one column each."
