@@ -248,7 +248,7 @@ def textbook_ds_poslrc(
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
 @validated
 def rounds_to_support(
-    d: ThreeFeatures, budget: BudgetAsSupport, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
+    d: ThreeFeatures, budget: BudgetAsSupport, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible = 1.0
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
@@ -268,7 +268,7 @@ def rounds_to_support(
 
 @validated
 def bound_ds_oslrc(
-    d: ThreeFeatures, budget: BudgetAsSupport, T: ManyRounds, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
+    d: ThreeFeatures, budget: BudgetAsSupport, T: ManyRounds, w_min: Positive, model: SparseModel = UNIT_MODEL, phi: Compatible = 1.0
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
@@ -285,7 +285,7 @@ def bound_ds_oslrc(
 
 @validated
 def bound_ds_poslrc(
-    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: ManyRounds, model: SparseModel = UNIT_MODEL, phi: Compatible | None = 1.0
+    d: ThreeFeatures, budget: WholeBudget, k: Sparsity, T: ManyRounds, model: SparseModel = UNIT_MODEL, phi: Compatible = 1.0
 ) -> float:
     """Upper bound on the regret of `DSPOSLRC` (solved at powers of two) against w*, with chance 1 - 2 delta.
 

@@ -37,8 +37,9 @@ def stream():
 
 def test_radii(stream):
     "Nothing is learnt before t0; with the theorem's radius the weights are, later; with one far too small the guard keeps the norm."
-    run = simulate(page.DantzigPOSLR(9, 6, 2, sigma=0.1, C=0.05, t0=100, seed=4), *stream)
-    assert not run.predictions[:127].any() and run.predictions[127:].any()
+    for t0, first in ((100, 128), (127, 128), (128, 256)):  # round 128 is the first after 127 rounds, but not after 128
+        run = simulate(page.DantzigPOSLR(9, 6, 2, sigma=0.1, C=0.05, t0=t0, seed=4), *stream)
+        assert not run.predictions[: first - 1].any() and run.predictions[first - 1 :][:9].any()
     rng = np.random.default_rng(5)
     X, w = rng.choice([-1.0, 1.0], (2**16, 6)), np.r_[0.6, -0.4, np.zeros(4)]
     run = simulate(lr := page.DantzigPOSLR(6, 4, 2, sigma=0.1, seed=1), X, X @ w + 0.1 * rng.standard_normal(2**16))
