@@ -495,7 +495,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         check_is_fitted(self)
         X = wide_enough(self._table(X, None, False)[0], self.learner_.d)
         p = self.learner_.predict_proba_of(X)
-        self.n_filled_ += int(np.isnan(X[:, self.learner_.favourites_].astype(float)).sum())
+        self.n_filled_ += int(np.isnan(X[:, self.learner_.features_].astype(float)).sum())
         return p
 
     def predict(self, X: Any) -> np.ndarray:
@@ -550,7 +550,7 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         self.n_filled_: int = self.n_filled_ if seen else 0
         self.settings_ = settings_of(self)
         self.learner_, self.n_features_seen_ = played, seen + int(np.minimum(run.n_observed, d).sum())
-        self.features_ = self.learner_.favourites_[self.learner_.favourites_ < d]
+        self.features_ = self.learner_.features_[self.learner_.features_ < d]
         return self
 
 

@@ -117,7 +117,7 @@ def with_products(Z: np.ndarray) -> np.ndarray:
 
 
 def classes_in_hindsight(path: Path, survey: Survey, F: np.ndarray) -> dict[str, Any] | None:
-    """Log losses of logistic regression on all features and on the favourites; and what products of these would gain on rows held back.
+    """Log losses of logistic regression on all features and on some, F; and what products of these would gain on rows held back.
 
     None for a large table."""
     if survey.rows * len(survey.names) > SMALL or len(survey.names) > 1000: return None
@@ -126,7 +126,7 @@ def classes_in_hindsight(path: Path, survey: Survey, F: np.ndarray) -> dict[str,
     spread = X.std(axis=0)
     Z = np.clip((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), -5, 5)
     fitted = lambda Z: float(logistic_losses(fit_logistic(Z, c, K), Z, c).mean())
-    found: dict[str, Any] = {"all": fitted(Z), "favourites": fitted(Z[:, F])}
+    found: dict[str, Any] = {"all": fitted(Z), "read": fitted(Z[:, F])}
     if not 1 < len(F) <= 20 or survey.rows < 100: return found
     held, both = np.arange(len(c)) % FOLDS, np.zeros((2, len(c)))
     for f in range(FOLDS):
@@ -173,6 +173,6 @@ def curved_hint(r: dict[str, Any]) -> list[str]:
     if not h or "curved" not in h: return []
     gain = h["line"] - h["curved"]
     if gain < max(0.03 * h["line"], 3 * h["error"]): return []
-    return [f"A line is not enough: with squares and products of the favourites logistic regression has a log loss of {h['curved']:.4g} on "
-            f"rows that were held back, without them {h['line']:.4g}. Columns that hold such products, or another method on the bought "
-            "features, would help."]
+    return [f"A line is not enough: with squares and products of the features that it reads, logistic regression has a log loss of "
+            f"{h['curved']:.4g} on rows that were held back, without them {h['line']:.4g}. Columns that hold such products, or another "
+            "method on the bought features, would help."]

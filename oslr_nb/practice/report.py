@@ -112,7 +112,7 @@ def gather(
 ) -> dict[str, Any]:
     "All numbers of the report. hindsight: of `compare`, or of `classes_in_hindsight`."
     T, counts, classes = survey.rows * facts["passes"], tally["counts"], isinstance(lr, Classifier)
-    w = lr.log_odds_ if classes else lr.coef_
+    w = np.where(np.isin(np.arange(lr.d), lr.features_), lr.log_odds_, 0.0) if classes else lr.coef_
     rounds = np.diff(-(-np.arange(BINS + 1) * T // BINS))
     rounds[0] -= 1  # the one before the first label is not judged
     last = slice(BINS * 9 // 10, BINS) if T >= BINS else slice(0, BINS)
@@ -164,7 +164,8 @@ def losses_table(r: dict[str, Any]) -> str:
         rows.append((f"{nothing}, last tenth of the rounds", "as it went", base_end, base_end))
     if r["classes"] and (h := r["hindsight"]):
         rows.append((f"logistic regression, all {len(r['features'])} features", "in hindsight", h["all"], base))
-        rows.append((f"logistic regression on the {np.count_nonzero(r['weights'])} favourites", "in hindsight", h["favourites"], base))
+        read = f"logistic regression on the {np.count_nonzero(r['weights'])} features that it reads"
+        rows.append((read, "in hindsight", h["read"], base))
     elif h := r["hindsight"]:
         rows.append((f"ridge regression, all {len(r['features'])} features", "in hindsight", h["ridge"], base))
         best = f"{len(h['support'])} feature" + "s" * (len(h["support"]) != 1)
@@ -353,10 +354,10 @@ def report_text(r: dict[str, Any]) -> str:
                 "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
     if r["classes"]:
-        return "\n".join([*out, "A weight is that of a standardised favourite in the log-odds, if the favourites are all that is known"
-                          + (" (of several classes, the root of the sum of squares)" if len(r["classes"]["names"]) > 2 else "") + ". The "
-                          "learner mixes this with two other predictions: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model "
-                          "needs of a new row.", ""])
+        several = " (of several classes, the root of the sum of squares)" if len(r["classes"]["names"]) > 2 else ""
+        return "\n".join([*out, f"A weight is what a deviation of the feature adds to the log-odds{several}, a mean of the three "
+                          "predictions that the learner mixes: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a "
+                          "new row.", ""])
     out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
             "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a new row.", ""]
     return "\n".join(out)

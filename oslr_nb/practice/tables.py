@@ -515,7 +515,7 @@ def run_table(
         if place.exists(): done = load_checkpoint(place, facts, lr, tally, survey.start)
         else: done = 0 if known is None else learn_history(lr, tally, *known[:2])
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
-        hindsight = classes_in_hindsight(path, survey, lr.favourites_) if classify else compare(tally["moments"], lr.menu)
+        hindsight = classes_in_hindsight(path, survey, lr.features_) if classify else compare(tally["moments"], lr.menu)
         results = gather(survey, facts, lr, tally, prices, hindsight) | {"budgets": curve_of(path, survey, lr.menu)}
         lr.names_, lr.table_ = survey.names, about_table(survey, facts["target"], prices)
         lr.save(out / "model.npz")

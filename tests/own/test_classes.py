@@ -43,7 +43,8 @@ def test_learns(options):
     assert p.shape == (3000, 2) and np.allclose(p.sum(axis=1), 1) and p.min() >= 5e-4 - 1e-12
     best, mean = log_loss(np.column_stack([1 - chance, chance])[1000:], y[1000:]), log_loss(np.full((2000, 2), 0.5), y[1000:])
     assert log_loss(p[1000:], y[1000:]) < best + 0.25 * (mean - best)
-    F = lr.favourites_
+    F = lr.features_
+    assert len(F) <= 13
     only = np.full(X.shape, np.nan)
     only[:, F] = X[:, F]
     q = lr.predict_proba_of(only)

@@ -270,7 +270,7 @@ class Classifier(PairwiseLeastSquares):
     ----------
     classes : tuple
         In the order of the probabilities.
-    favourites_ : array of int64 (n,)
+    features_ : array of int64 (n,)
         The features from which `predict_proba_of` predicts.
 
     Raises
@@ -331,19 +331,29 @@ class Classifier(PairwiseLeastSquares):
 
     @property
     def favourites_(self) -> np.ndarray:
-        "Features from which new examples are predicted (n,)."
+        "Features that are bought when it does not explore (n,)."
         return super().favourites_ if self.holds else np.arange(self.d)
 
     @property
     def log_odds_(self) -> np.ndarray:
-        """Weights of the favourites alone, for a standardised feature (d,): its deviation adds so much to the log-odds of the second class.
+        """What a deviation of each feature adds to the log-odds of the second class (d,), a mean of the heads by their shares.
 
-        With more classes the root of the sum of the squares of all their weights."""
-        w = np.zeros(self.d)
-        F = self.favourites_
-        few = self.few[:, self.seat[F] - 1]
-        w[F] = few[0] if not self.several else np.sqrt((few**2).sum(axis=0))
-        return w
+        With more classes the root of the sum of the squares of what it adds to their scores."""
+        share, F = np.exp(self.losses.min() - self.losses), self.favourites_
+        w = share[1] * self.wide[:, : self.d]
+        w[:, F] += share[2] * self.few[:, self.seat[F] - 1]
+        if share[0]: w[:, F] += share[0] * self.line[:, :1] * self._line_of(F)[0] * self._standards[1][F]
+        return np.sqrt((w**2).sum(axis=0)) / share.sum() if self.several else w[0] / share.sum()
+
+    @property
+    def features_(self) -> np.ndarray:
+        "Features from which new examples are predicted (n,): those with the largest log-odds that the budget pays for."
+        w, most = np.abs(self.log_odds_), self.usual
+        if self.menu.counted and not self.menu.ahead: found = np.argsort(-w, kind="stable")[:most]
+        else:
+            ways = (False,) if self.menu.costs is None else (True, False)
+            found, _ = max((blocks_forward(np.eye(self.d), w[None], self.menu, most, way) for way in ways), key=lambda f: f[1])
+        return found if w.any() else self.favourites_
 
     @property
     def coef_(self) -> np.ndarray:
@@ -387,7 +397,7 @@ class Classifier(PairwiseLeastSquares):
         self.said = self.out.copy()
         return last
 
-    def _readable(self) -> np.ndarray: return self.favourites_
+    def _readable(self) -> np.ndarray: return self.features_
 
     def _read_off(self, S: np.ndarray, values: np.ndarray) -> float:
         row = np.full((1, self.d), np.nan)
@@ -396,19 +406,19 @@ class Classifier(PairwiseLeastSquares):
         return float(self.said[-1])
 
     def predict_proba_of(self, X: Any) -> np.ndarray:
-        """Probabilities for new examples, from the favourites alone; nothing is learnt.
+        """Probabilities for new examples, from a few features of each; nothing is learnt.
 
         Parameters
         ----------
         X : array-like (n, d)
-            Rows, of which only the columns in `favourites_` are read. NaN stands for the mean of what was bought of a column.
+            Rows, of which only the columns in `features_` are read. NaN stands for the mean of what was bought of a column.
 
         Returns
         -------
         array (n, K)
             In the order of `classes`.
         """
-        F = self.favourites_
+        F = self.features_
         X = check_features(np.asarray(X))
         if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
         rows = X[:, F].astype(float)
@@ -475,13 +485,13 @@ class Classifier(PairwiseLeastSquares):
             whose probability is 1 / (1 + exp(-score)); several are those of all classes, whose probabilities are proportional to
             exp(score). Of the mean of the heads by their shares a part "uniform" is replaced by 1 / K.
         """
-        F, (means, spread) = self.favourites_, self._standards
+        F, (means, spread) = self.features_, self._standards
         model = self._described(F, means)
         for feature, i in zip(model["features"], F, strict=True): feature["deviation"] = float(spread[i])
         shares = np.exp(self.losses.min() - self.losses)
         w, level = self._line_of(F)
         line = {"line": {"weights": w.tolist(), "intercept": level}, "slope": self.line[:, 0].tolist(), "offset": self.line[:, 1].tolist()}
-        few = self.few[:, self.seat[F] - 1]
+        few = np.where(self.seat[F] > 0, self.few[:, self.seat[F] - 1], 0.0)
         scores = [[{"weights": row.tolist(), "intercept": float(b)} for row, b in zip(part, last, strict=True)]
                   for part, last in ((self.wide[:, F], self.wide[:, self.d]), (few, self.few[:, self.seats]))]
         heads = [line, *({"scores": part} for part in scores)]
