@@ -85,11 +85,11 @@ def random_covariance(rng: np.random.Generator, d: int) -> np.ndarray:
 # %% ../../../../nbs/own/moments/09_steps.ipynb #8ab4b661
 @claim("own", "A number gains nothing from seeing first", id="Y22", tier="exact", proof="prp-numbers", cases=range(6),
        tex=r"\min_{\text{rules}}\mathbb E\operatorname{Var}(y\mid\text{seen})=\min_{|S|\le2}V(S)",
-       controls={"a mixture of two normal laws": {"components": 2}})
+       controls={"a mixture of three normal laws": {"components": 3}})
 def numbers(case: Case, components: int = 1) -> Evidence:
     "What the best rule of two looks leaves of the variance of a number, over what the best set of two leaves; four features, six laws."
     rng, d = np.random.default_rng(case.value), 4
-    means = np.zeros((components, d)) if components == 1 else rng.standard_normal((components, d))
+    means = (components > 1) * 3 * rng.standard_normal((components, d))
     C = np.array([random_covariance(rng, d) for _ in range(components)])
     fixed, free = best_ways(Mixture(np.full(components, 1 / components), means, C, rng.standard_normal(d), 0.1))
     return Evidence(free / fixed, ">=", 1.0, tol=1e-6)
@@ -97,12 +97,12 @@ def numbers(case: Case, components: int = 1) -> Evidence:
 
 @claim("own", "Two classes gain nothing from choosing by values", id="Y23", tier="exact", proof="prp-classes", cases=range(6),
        tex=r"\min_{\text{rules}}\mathbb E\,H(p)=\mathbb E\,H(p_{S^*}),\ S^*=\arg\max_{|S|\le2}D(S)",
-       controls={"a covariance for each class": {"own": True}, "three classes": {"classes": 3}})
+       controls={"a covariance for each class": {"own": True}, "five classes": {"classes": 5}})
 def classes(case: Case, own: bool = False, classes: int = 2) -> Evidence:
     "The entropy that the best rule of two looks leaves, over that of the best set of two; four features, six laws."
     rng, d = np.random.default_rng(100 + case.value), 4
     C = random_covariance(rng, d)
-    law = Mixture(np.full(classes, 1 / classes), rng.standard_normal((classes, d)),
+    law = Mixture(np.full(classes, 1 / classes), 1.5 * rng.standard_normal((classes, d)),
                   np.array([random_covariance(rng, d) if own else C for _ in range(classes)]))
     fixed, free = best_ways(law)
     return Evidence(free / fixed, ">=", 1.0, tol=1e-6)
