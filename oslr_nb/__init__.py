@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from oslr_nb.practice import data as data, models as models, reading as reading, report as report, scaling as scaling
     from oslr_nb.practice import service as service, tables as tables, warm as warm, web as web
     from oslr_nb.ledger import claims as claims, problems as problems
-    from oslr_nb.results import catalogue as catalogue, datasets as datasets, digits as digits, equal_cost as equal_cost, errata as errata
-    from oslr_nb.results import experiments as experiments, rivals as rivals
+    from oslr_nb.results import catalogue as catalogue, classifiers as classifiers, datasets as datasets, digits as digits
+    from oslr_nb.results import equal_cost as equal_cost, errata as errata, experiments as experiments, rivals as rivals
 
 # %% ../nbs/package.ipynb #47e27c33
 def submodule(storey: str, name: str) -> Any:

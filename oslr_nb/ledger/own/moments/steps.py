@@ -94,7 +94,7 @@ def numbers(case: Case, components: int = 1) -> Evidence:
     fixed, free = best_ways(Mixture(np.full(components, 1 / components), means, C, rng.standard_normal(d), 0.1))
     return Evidence(free / fixed, ">=", 1.0, tol=1e-6)
 
-
+# %% ../../../../nbs/own/moments/09_steps.ipynb #8d1e2c4d
 @claim("own", "Two classes gain nothing from choosing by values", id="Y23", tier="exact", proof="prp-classes", cases=range(6),
        tex=r"\min_{\text{rules}}\mathbb E\,H(p)=\mathbb E\,H(p_{S^*}),\ S^*=\arg\max_{|S|\le2}D(S)",
        controls={"a covariance for each class": {"own": True}, "five classes": {"classes": 5}})
