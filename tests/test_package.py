@@ -58,8 +58,8 @@ def sentence(library): return f'{library} is not installed: pip install "oslr_nb
 
 def test_learners_need_no_extra_and_each_brings_its_libraries(tmp_path):
     assert python(ALONE + EVERY_LEARNER.format(path=str(tmp_path / "a.npz"))).stdout == "8\n"
-    assert python(ALONE + EVERY_MODULE).stdout.split() == [
-        f"oslr_nb.practice.{name}" for name in ("adapters", "classes", "columns", "models", "reading", "report", "service", "tables", "web")]
+    optional = "adapters", "classes", "columns", "models", "reading", "report", "service", "tables", "web"
+    assert python(ALONE + EVERY_MODULE).stdout.split() == [f"oslr_nb.practice.{name}" for name in optional]
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
     extras = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     distributions = {"sklearn": "scikit-learn", "markdown_it": "markdown-it-py"}
