@@ -206,7 +206,8 @@ def count_class(c: int, n: int, sums: Moments, heads: Heads) -> None:
 # %% ../../../nbs/own/moments/08_classes.ipynb #4a4bc04f
 def check_classes(classes: Any) -> tuple:
     "Distinct classes, at least 2, as a tuple."
-    if isinstance(classes, (str, bytes)) or not hasattr(classes, "__len__"): fail("classes", classes, "a list of at least 2 classes")
+    if isinstance(classes, (str, bytes, dict)) or not hasattr(classes, "__len__") or not hasattr(classes, "__getitem__"):
+        fail("classes", classes, "a list of at least 2 classes", "their order is that of the probabilities")
     names = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
     for c in names:
         if not isinstance(c, (str, int, float)) or c != c: fail("classes", names, "numbers, words, or True and False")
@@ -260,7 +261,7 @@ class Classifier(PairwiseLeastSquares):
     d, budget : int, int or float
         As for `oslr.auto`.
     classes : sequence
-        The classes, at least 2, distinct: all of them numbers (or True and False), or all of them words.
+        The classes, at least 2, distinct: numbers, words, or True and False. Their order is that of the probabilities.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of the draws.
     costs, groups, average, ahead

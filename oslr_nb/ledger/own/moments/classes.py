@@ -40,3 +40,21 @@ def mixture(case: Case, share: float = 1.0, rate: float = 1.0) -> Evidence:
         whole = (1 + (t + 1) * (1 - gamma) / gamma) * math.log(N)
         worst = max(worst, (late - kept.min()) / (math.log(N) / gamma), (lost - best.min()) / whole)
     return Evidence(worst, "<=", share, tol=1e-9)
+
+# %% ../../../../nbs/own/moments/08_classes.ipynb #9b8deb29
+@claim("own", "No unbiased slope of the log loss from pairs", id="Y24", tier="exact", proof="prp-pairs", cases=[0.5, 1.0, 3.0],
+       tex=r"\min_g\max_P\bigl|\mathbb E_P\,g-\partial_b\mathbb E_P\,\ell\bigr|="
+           r"\tfrac12\bigl(\tfrac14(\sigma(-3a)+3\sigma(a))-\tfrac12\bigr)",
+       controls={"three features of each example": {"looks": 3}, "the squared loss": {"squared": True}})
+def pairs(case: Case, looks: int = 2, squared: bool = False) -> Evidence:
+    "The least error of an estimate from so many features, on the worse of two laws, by least squares; and half of the difference."
+    a, points = case.value, np.array([[x, z, v] for x in (-1, 1) for z in (-1, 1) for v in (-1, 1)], float)
+    laws = np.array([np.full(8, 1 / 8), np.where(points[:, 2] == points[:, 0] * points[:, 1], 1 / 4, 0.0)])
+    s = a * points.sum(axis=1)
+    slopes = laws @ (2 * (s - 1) if squared else -1 / (1 + np.exp(s)))
+    sets = [(0, 1), (0, 2), (1, 2)] if looks == 2 else [(0, 1, 2)]
+    seen = np.column_stack([(points[:, S] == v).all(axis=1) for S in map(list, sets) for v in np.unique(points[:, S], axis=0)])
+    A = laws @ seen  # chance of each thing that an estimate may depend on
+    error = float(np.abs(A @ np.linalg.lstsq(A, slopes, rcond=None)[0] - slopes).max())
+    sigma = lambda u: 1 / (1 + np.exp(-u))
+    return Evidence(error, "==", float((sigma(-3 * a) + 3 * sigma(a)) / 8 - 1 / 4), tol=1e-9)
