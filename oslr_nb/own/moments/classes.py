@@ -35,7 +35,7 @@ KEEP = 0.999  # of past losses, from each round to the next
 
 @kernel
 def mix(raw: np.ndarray, losses: np.ndarray, q: np.ndarray, out: np.ndarray) -> None:
-    "The mixture of the probabilities raw (N, K) by past losses (N,); q (N, K): the heads as they are judged; Equation 2."
+    "The mixture of the probabilities raw (N, K) by past losses (N,); q (N, K): the heads as they are judged; Equation 1."
     N, K = raw.shape
     least, total = losses[0], 0.0
     for i in range(N): least = min(least, losses[i])
@@ -254,7 +254,7 @@ def block_gain(V: np.ndarray, B: np.ndarray, J: np.ndarray) -> float:
 class Classifier(PairwiseLeastSquares):
     """Probabilities of classes from a few features of each example; nothing to tune.
 
-    It buys as `own.PairwiseLeastSquares` does, and mixes three logistic heads on what was bought.
+    It buys as `own.PairwiseLeastSquares` does, and mixes three logistic heads on what was bought, with more than two classes two of them.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ class Classifier(PairwiseLeastSquares):
 
     @property
     def features_(self) -> np.ndarray:
-        "Features from which new examples are predicted (n,): those with the largest log-odds that the budget pays for."
+        "Features from which new examples are predicted (n,): the largest log-odds that the budget pays for, favourites while all are 0."
         w, most = np.abs(self.log_odds_), self.usual
         if self.menu.counted and not self.menu.ahead: found = np.argsort(-w, kind="stable")[:most]
         else:
@@ -481,10 +481,10 @@ class Classifier(PairwiseLeastSquares):
             An object as for `Learner`, without weights and intercept: each feature has a "mean" and a "deviation", and "classes" names the
             classes. Let z be (value - mean) / deviation, cut off at "extreme", 0 for a missing value or a deviation of 0. Each of the
             "heads" has a "share" and "scores", one for two classes, one for each of more: "intercept" and the sum of "weights" times z.
-            The first, with "line", has one number instead: 0.5 less than its "intercept" and the sum of its "weights" times values, cut off
-            between -0.5 and 1.5 before; its scores are "slope" times this number, and "offset". One score is that of the second class,
-            whose probability is 1 / (1 + exp(-score)); several are those of all classes, whose probabilities are proportional to
-            exp(score). Of the mean of the heads by their shares a part "uniform" is replaced by 1 / K.
+            The first, with "line", has one number instead: its "intercept" and the sum of its "weights" times values (the mean for a
+            missing one), cut off to [-0.5, 1.5], less 0.5; its scores are "slope" times this number, and "offset". One score is that of
+            the second class, whose probability is 1 / (1 + exp(-score)); several are those of all classes, whose probabilities are
+            proportional to exp(score). Of the mean of the heads by their shares a part "uniform" is replaced by 1 / K.
         """
         F, (means, spread) = self.features_, self._standards
         model = self._described(F, means)

@@ -43,7 +43,7 @@ def mixture(case: Case, share: float = 1.0, rate: float = 1.0) -> Evidence:
 
 # %% ../../../../nbs/own/moments/08_classes.ipynb #9b8deb29
 @claim("own", "No unbiased slope of the log loss from pairs", id="Y24", tier="exact", proof="prp-pairs", cases=[0.5, 1.0, 3.0],
-       tex=r"\min_g\max_P\bigl|\mathbb E_P\,g-\partial_b\mathbb E_P\,\ell\bigr|="
+       tex=r"\min_g\max_{P\in\{P_1,P_2\}}\bigl|\mathbb E_P\,g-\partial_b\mathbb E_P\,\ell\bigr|="
            r"\tfrac12\bigl(\tfrac14(\sigma(-3a)+3\sigma(a))-\tfrac12\bigr)",
        controls={"three features of each example": {"looks": 3}, "the squared loss": {"squared": True}})
 def pairs(case: Case, looks: int = 2, squared: bool = False) -> Evidence:
