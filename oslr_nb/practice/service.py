@@ -419,8 +419,9 @@ NO_STATE = "state = None: it must be a file (--state FILE)."
 
 def complain(sentence: str) -> str:
     "Write a sentence to standard error, if somebody reads that; returns the sentence."
-    with contextlib.suppress(OSError):
+    try:
         if sys.stderr is not None: print(sentence, file=sys.stderr, flush=True)
+    except OSError: sys.stderr = None  # what is left in it would fail again at the end, with code 120
     return sentence
 
 
