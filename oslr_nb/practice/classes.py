@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.base.backends import one_thread
-from ..core.base.checks import check_real, fail
+from ..core.base.checks import check_real, fail, need
 from ..core.game.environment import LEAST
 from .columns import number_of, plain
 from .data import markdown
@@ -84,30 +84,14 @@ def read_mistakes(path: Path, classes: tuple[str, ...]) -> np.ndarray:
 SMALL, FOLDS = 10**6, 5  # numbers of a table that is fitted in hindsight, at most; parts of the rows that are held back in turn
 
 
-def fit_logistic(Z: np.ndarray, c: np.ndarray, K: int, penalty: float = 1.0) -> np.ndarray:
-    "Weights (d + 1, K) of logistic regression on standardised features, the last of 1; the squares of the others are punished."
-    from scipy.optimize import minimize
-
-    Z, true = np.column_stack([Z, np.ones(len(Z))]), np.eye(K)[c]
-    keep = np.append(np.full(Z.shape[1] - 1, penalty), 1e-6)[:, None]
-
-    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-        W = w.reshape(-1, K)
-        s = Z @ W
-        s -= s.max(axis=1, keepdims=True)
-        P = np.exp(s)
-        total = P.sum(axis=1, keepdims=True)
-        value = float((np.log(total[:, 0]) - (s * true).sum(axis=1)).sum() + (keep * W**2).sum() / 2)
-        return value, (Z.T @ (P / total - true) + keep * W).ravel()
-
-    with one_thread(): return minimize(loss, np.zeros(Z.shape[1] * K), jac=True, method="L-BFGS-B").x.reshape(-1, K)
-
-
-def logistic_losses(W: np.ndarray, Z: np.ndarray, c: np.ndarray) -> np.ndarray:
-    "Log losses (n,) of such weights."
-    s = np.column_stack([Z, np.ones(len(Z))]) @ W
-    s -= s.max(axis=1, keepdims=True)
-    return np.minimum(np.log(np.exp(s).sum(axis=1)) - s[np.arange(len(c)), c], -np.log(LEAST))
+def logistic_losses(Z: np.ndarray, c: np.ndarray, V: np.ndarray, e: np.ndarray) -> np.ndarray:
+    "Log losses (n,) of logistic regression, fitted to rows Z of classes c, on rows V of classes e."
+    model, K = need("sklearn.linear_model").LogisticRegression(max_iter=1000), int(max(c.max(), e.max())) + 1
+    if len(seen := np.unique(c)) == 1: p = np.tile(np.eye(K)[seen[0]], (len(V), 1))
+    else:
+        p = np.zeros((len(V), K))
+        with one_thread(): p[:, seen] = model.fit(Z, c).predict_proba(V)
+    return -np.log(np.maximum(p[np.arange(len(e)), e], LEAST))
 
 
 def with_products(Z: np.ndarray) -> np.ndarray:
@@ -122,16 +106,16 @@ def classes_in_hindsight(path: Path, survey: Survey, F: np.ndarray) -> dict[str,
     None for a large table."""
     if survey.rows * len(survey.names) > SMALL or len(survey.names) > 1000: return None
     X, y = read_whole(path, survey)
-    K, c = len(survey.classes), y.astype(int)
+    c = y.astype(int)
     spread = X.std(axis=0)
     Z = np.clip((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1), -5, 5)
-    fitted = lambda Z: float(logistic_losses(fit_logistic(Z, c, K), Z, c).mean())
+    fitted = lambda Z: float(logistic_losses(Z, c, Z, c).mean())
     found: dict[str, Any] = {"all": fitted(Z), "read": fitted(Z[:, F])}
     if not 1 < len(F) <= 20 or survey.rows < 100: return found
     held, both = np.arange(len(c)) % FOLDS, np.zeros((2, len(c)))
     for f in range(FOLDS):
         for out, V in zip(both, (Z[:, F], with_products(Z[:, F])), strict=True):
-            out[held == f] = logistic_losses(fit_logistic(V[held != f], c[held != f], K), V[held == f], c[held == f])
+            out[held == f] = logistic_losses(V[held != f], c[held != f], V[held == f], c[held == f])
     gain = both[0] - both[1]
     return found | {"line": float(both[0].mean()), "curved": float(both[1].mean()), "error": float(gain.std() / np.sqrt(len(c)))}
 

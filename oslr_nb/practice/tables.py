@@ -454,7 +454,7 @@ def run_table(
     log losses. Second
     moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
-    for library in ("matplotlib", "markdown_it"): need(library)  # for the end
+    for library in ("matplotlib", "markdown_it", *["sklearn"] * (classify is True)): need(library)  # for the end
     tried = Tried()
     path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
     passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)

@@ -135,6 +135,14 @@ class Auto:
     def frozen(self, X: np.ndarray) -> np.ndarray: return self.learner.predict_proba_of(X)[:, 1]
 
 
+class Favourites(Auto):
+    "The same; new rows are read at the favourites."
+
+    def frozen(self, X: np.ndarray) -> np.ndarray:
+        F = self.learner.favourites_
+        return self.learner._frozen(F, X[:, F])[:, 1]
+
+
 class Sigmoid:
     "`oslr.auto` on 0 and 1, then a sigmoid whose two weights are learnt by online Newton steps."
 
@@ -313,7 +321,8 @@ class Trees(Pilot):
 
 
 METHODS: dict[str, tuple[Any, str]] = {
-    "mean": (Mean, "running mean"), "classes": (Auto, "auto with classes"), "sigmoid": (Sigmoid, "least squares and a sigmoid"),
+    "mean": (Mean, "running mean"), "classes": (Auto, "auto with classes"),
+    "favourites": (Favourites, "auto, favourites read"), "sigmoid": (Sigmoid, "least squares and a sigmoid"),
     "thompson": (Thompson, "Thompson, logistic"), "top": (Top, "top and random, logistic"), "pilot": (Pilot, "pilot of a quarter"),
     "half": (PilotHalf, "pilot of a half"), "trees": (Trees, "LightGBM, pilot"), "all": (All, "all features"),
 }

@@ -463,6 +463,11 @@ def log_slope(score: Any, y: Any) -> Any:
     return (p - y) / (p * (1 - p))
 
 
+def no_loss(score: Any, y: Any) -> Any:
+    "NaN: one number says nothing of more than two classes."
+    return np.full(np.shape(score), np.nan)
+
+
 SQUARED = Loss(squared, squared_slope, mean_of)
 PROBABILITIES = Loss(log_loss, log_slope, mean_of)
-UNSCORED = Loss(lambda score, y: np.full(np.shape(score), np.nan), lambda score, y: np.full(np.shape(score), np.nan), mean_of)
+UNSCORED = Loss(no_loss, no_loss, mean_of)

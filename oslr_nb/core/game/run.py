@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.checks import LARGEST, check_array, check_int, check_magnitude, check_real, fail, need
-from .environment import SQUARED, Loss
+from .environment import PROBABILITIES, SQUARED, UNSCORED, Loss
 from ..base.frames import by_names, check_stream
 
 # %% auto #0
@@ -83,7 +83,7 @@ class Run:
         array (T,)
             Loss of the run minus loss of `w` after each round, in squared labels.
         """
-        if self.loss is not SQUARED: fail("losses of the run", "log losses", "squared ones", "a score w'x is no probability")
+        if self.loss in (PROBABILITIES, UNSCORED): fail("losses of the run", "log losses", "those of scores", "w'x is no probability")
         w = check_magnitude("w", check_array("w", by_names("w", w, self.names, "weight"), (self.X.shape[1],)))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
         played = np.flatnonzero(np.bincount(self.rows, minlength=len(self.X)))

@@ -348,9 +348,11 @@ class Classifier(PairwiseLeastSquares):
 
     @property
     def features_(self) -> np.ndarray:
-        "Features from which new examples are predicted (n,): the largest log-odds that the budget pays for, favourites while all are 0."
+        """Features from which new examples are predicted (n,): the largest log-odds that the budget pays for.
+
+        Only features with some, and what is sold with them; favourites while there is none."""
         w, most = np.abs(self.log_odds_), self.usual
-        if self.menu.counted and not self.menu.ahead: found = np.argsort(-w, kind="stable")[:most]
+        if self.menu.counted and not self.menu.ahead: found = np.argsort(-w, kind="stable")[: min(most, np.count_nonzero(w))]
         else:
             ways = (False,) if self.menu.costs is None else (True, False)
             found, _ = max((blocks_forward(np.eye(self.d), w[None], self.menu, most, way) for way in ways), key=lambda f: f[1])
@@ -359,11 +361,8 @@ class Classifier(PairwiseLeastSquares):
     @property
     def coef_(self) -> np.ndarray:
         "Least squares weights of the last of two classes (d,)."
-        self._refuse_several("coef_")
+        if self.several: fail("classes", list(self.classes), "2 for coef_", "a number says nothing of more; predict_proba_of does")
         return super().coef_
-
-    def _refuse_several(self, what: str) -> None:
-        if self.several: fail("classes", list(self.classes), f"2 for {what}", "a number says nothing of more; predict_proba_of does")
 
     def half_width(self, level: float = 0.9) -> float:
         "Refused: a probability has no interval."
