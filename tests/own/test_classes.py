@@ -3,6 +3,7 @@
 import math
 import pickle
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import refused
@@ -165,6 +166,26 @@ def test_compiled_saved_and_late(options, K, tmp_path):
     free = by_hand.open(explore=False)
     free.give(X[7, free.wants()])
     assert np.array_equal(free.predict_proba(), by_hand.predict_proba_of(X[7:8])[0]) and by_hand.label["count"][0] == 503
+
+
+def test_a_run_of_probabilities_travels():
+    "A copy has the same losses, refuses a regret as the first does, and draws no line of least squares; that of numbers keeps both."
+    X, y, _ = stream(60)
+    run = oslr.simulate(oslr.auto(20, 6, classes=[0, 1], seed=0), X, y)
+    numbers = oslr.simulate(oslr.auto(20, 6, seed=0), X, y * 1.0)
+    for copied in (pickle.loads(pickle.dumps(run)), run):
+        with refused("log losses"): copied.regret(np.zeros(20))
+        assert np.array_equal(copied.losses, run.losses) and "least squares" not in words_of(copied)
+    for copied in (pickle.loads(pickle.dumps(numbers)), numbers):
+        assert np.isfinite(copied.regret(np.zeros(20))).all() and "least squares" in words_of(copied)
+
+
+def words_of(run) -> str:
+    "The legend of the figure of a run."
+    figure = run.plot()
+    told = " ".join(text.get_text() for text in figure.axes[0].get_legend().get_texts())
+    plt.close(figure)
+    return told
 
 
 def test_groups_of_several():

@@ -139,7 +139,7 @@ class Run:
         parts = np.array_split(before[1:], min(40, len(y) - 1))
         mean = lambda v: np.array([np.nanmean(v[p]) if np.isfinite(v[p]).any() else np.nan for p in parts])
         X, levels = self.X[self.rows] if self.X.shape[1] <= 1000 else np.full((1, 1), np.nan), {}
-        if self.loss is SQUARED and np.isfinite(X).all() and np.isfinite(y).all():
+        if self.loss == SQUARED and np.isfinite(X).all() and np.isfinite(y).all():
             Z = np.column_stack([X, np.ones(len(X))])
             levels = {"least squares on all features": float(self.loss.value(Z @ np.linalg.lstsq(Z, y, rcond=None)[0], y).mean())}
         w = np.zeros(0) if learner is None else learner.linear_function()[0]
