@@ -367,9 +367,9 @@ def ratios(found: dict[str, Any], method: str) -> dict[str, float]:
 def table_of_sets(found: dict[str, Any]) -> str:
     "Losses by table and method, and their geometric means over that of the running mean."
     here = [m for m in METHODS if all(m in f["by"] for f in found.values())]
-    error = lambda v: np.std(v, ddof=1) / math.sqrt(len(v))
+    error = lambda v: f" ± {np.std(v, ddof=1) / math.sqrt(len(v)):.3f}" if len(v) > 1 else ""
     rows = [[f"{s}{'*' if f['again'] else ''}, {f['budget']} of {f['features']}",
-             *(f"{np.mean(v := f['by'][m]['loss']):.3f} ± {error(v):.3f}" for m in here)] for s, f in found.items()]
+             *(f"{np.mean(v := f['by'][m]['loss']):.3f}{error(v)}" for m in here)] for s, f in found.items()]
     means = [f"{math.exp(np.mean(np.log([*ratios(found, m).values()]))):.3f}" for m in here]
     return markdown(["table", *(METHODS[m][1] for m in here)], [*rows, ["**over the running mean**", *means]])
 
