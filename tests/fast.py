@@ -4,6 +4,7 @@ The pages that differ from the last commit (in a clean tree: that the last commi
 modules, the linter, the export and the processing of all pages. `make test` runs everything.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,12 @@ def tests_of(files: list[str]) -> list[str]:
 
     claim_ids([])
     found = [f for f in files if f.startswith("tests/") and Path(f).name.startswith("test_") and f.endswith(".py") and (TOP / f).exists()]
-    for page in (f.removeprefix("nbs/") for f in files if f.endswith(".ipynb") and (TOP / f).exists()):
+    pages = [f.removeprefix("nbs/") for f in files if f.endswith(".ipynb") and (TOP / f).exists()]
+    if "oslr_nb/claims.json" in files:  # the pages that show the ledger
+        asks = re.compile(r"ledger\.claims import .*(Ledger|claim_ids)")
+        told = [p for p in sorted((TOP / "nbs").rglob("*.ipynb")) if asks.search(p.read_text("utf-8"))]
+        found += [f"tests/test_notebooks.py::test_runs_and_shows_what_is_committed[{p.relative_to(TOP / 'nbs').as_posix()}]" for p in told]
+    for page in pages:
         found.append(f"tests/test_notebooks.py::test_runs_and_shows_what_is_committed[{page}]")
         found += [f"tests/test_claims.py::test_claim[{i}]" for i, c in CLAIMS.items() if c.page == page]
     for module in (Path(f) for f in files if f.startswith("oslr_nb/") and f.endswith(".py")):
