@@ -4,7 +4,7 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-fast shake docs docs-quarto lab bench mutants store export lock dist image test-dist test-pythons test-floors clean
+.PHONY: help reproduce test test-fast shake docs docs-quarto lab bench mutants store export proofs coq lock dist image test-dist test-pythons test-floors clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
@@ -19,6 +19,8 @@ help:
 	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards);"
 	@echo "                with PAGE=nbs/... only that page's claims, and state files of new learners (seconds)"
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"
+	@echo "make proofs     check the lemmas of tests/proofs in Coq (seconds)"
+	@echo "make coq        install Coq through apt, for make proofs"
 	@echo "make lock       resolve the requirements anew: the newest into requirements.lock, the lowest into floors.lock"
 	@echo "make dist       the source archive and the wheel, into dist/"
 	@echo "make image      build the image of the service with Docker, and ask it a question"
@@ -85,6 +87,13 @@ export: .venv/ready
 	@nbdev_clean
 	@cp nbs/references.bib oslr_nb/references.bib
 	@python -m website --readme
+
+proofs: .venv/ready
+	@python -m pytest -n 2 tests/test_proofs.py
+
+coq:
+	@sudo apt-get update
+	@sudo apt-get install --yes --no-install-recommends coq
 
 lock: .venv/ready
 	@uv pip compile $(LOCK) --quiet --universal --python-version 3.10 --no-header --extra dev pyproject.toml --output-file requirements.lock
