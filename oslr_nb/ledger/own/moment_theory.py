@@ -26,7 +26,7 @@ from ..claims import Case, Evidence, claim, mean_limit, regret_in_band, slope_in
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #32c0650b
 @claim("own", "Lemma, moments are unbiased", id="Z1", tier="exact", proof="lem-unbiased", cases=["four features", "repeat"],
-       tex=r"\mathbb E\hat V=V,\ \mathbb E\hat b=b\text{ for favourites chosen from the past}",
+       tex=r"\mathbb E\hat V=V,\ \mathbb E\hat c=c\text{ for favourites chosen from the past}",
        controls={"divided by the number of purchases: the ratio form under adaptive purchases": {"form": "counts"},
                  "chances of single features multiplied in place of those of pairs": {"form": "singles"},
                  "not divided by the chances": {"form": "plain"},
@@ -554,7 +554,7 @@ def bounds_as_functions(case: Case, share: float = 1.0) -> Evidence:
 # %% ../../../nbs/own/04_moment_theory.ipynb #7c8b4ae6
 @claim("own", "Theorem, the gain of random features", id="Z14", tier="exact", proof="eq-gain",
        cases=[(rho, r) for rho in (0.0, 0.4) for r in (1, 2, 4)],
-       tex=r"\tfrac r{m\lambda}\sum_jc_j^2/v_j\le G=\rho(F)-\mathbb E_S\rho(S)",
+       tex=r"\tfrac r{m\lambda}\sum_j\tilde c_j^2/\tilde v_j\le G=\rho(F)-\mathbb E_S\rho(S)",
        controls={"one random feature less than counted": {"extra_features": 1}, "correlated features without lambda": {"plain": True}})
 def gain_of_random(case: Case, extra_features: int = 0, plain: bool = False) -> Evidence:
     "The lower bound, and the gain by least squares on all sets, weighted over all examples of a law; case (correlation, r)."
@@ -643,19 +643,19 @@ def negative_regret(case: Case, others: float = 0.2, used: bool = True, share: f
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #ff42d7b5
 @claim("own", "Proposition, pairs never seen", id="Z17", tier="search", proof="prp-unseen", cases=[0.2, 0.5, 0.8],
-       tex=r"\min_w\max_\pm(L_\pm(w)-L_\pm^*)\ge2\beta^2\bigl((1-c)^{-1/2}-(1+c)^{-1/2}\bigr)^2",
+       tex=r"\min_w\max_\pm(L_\pm(w)-L_\pm^*)\ge2\beta^2\bigl((1-s)^{-1/2}-(1+s)^{-1/2}\bigr)^2",
        controls={"the correlation known": {"known": True}, "1.01 of the bound": {"share": 1.01}})
 def never_seen(case: Case, share: float = 1.0, known: bool = False) -> Evidence:
-    "The bound, and the least worst excess found from ten random starts; case: correlation c; beta = (1 - c) / 2."
+    "The bound, and the least worst excess found from ten random starts; case: correlation s; beta = (1 - s) / 2."
     from scipy.optimize import minimize
 
-    c, beta = case.value, (1 - case.value) / 2
+    s, beta = case.value, (1 - case.value) / 2
     b = np.full(2, beta)
-    laws = [np.array([[1, s], [s, 1]]) for s in ((c, c) if known else (c, -c))]
+    laws = [np.array([[1, c], [c, 1]]) for c in ((s, s) if known else (s, -s))]
     best = [mean_loss(np.linalg.solve(V, b), V, b) for V in laws]
     worst = lambda w: max(mean_loss(w, V, b) - low for V, low in zip(laws, best, strict=True))
     runs = [minimize(worst, case.rng.standard_normal(2), method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12}) for _ in range(10)]
-    bound = 2 * beta**2 * ((1 - c) ** -0.5 - (1 + c) ** -0.5) ** 2
+    bound = 2 * beta**2 * ((1 - s) ** -0.5 - (1 + s) ** -0.5) ** 2
     return Evidence(share * bound, "<=", float(min(r.fun for r in runs)), tol=1e-9)
 
 # %% ../../../nbs/own/04_moment_theory.ipynb #d2ecaf53
