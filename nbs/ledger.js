@@ -1,4 +1,4 @@
-// Filter of the page of all claims: by paper, tier, status and resolution. Without it the page shows the full tables.
+// Search and filter of the page of all claims: by words, paper, tier, status and resolution. Without it the page shows the full tables.
 (() => {
   const place = document.getElementById("ledger-filter");
   if (!place) return;
@@ -8,13 +8,19 @@
     if (node.tagName === "H2") { heading = node; continue; }
     for (const row of node.querySelectorAll("tr:has(.status)")) {
       const read = (name) => row.querySelector("." + name).textContent.trim();
-      rows.push({ row, table: node, paper: heading.textContent.trim(), tier: read("tier").replace(/ \(.*/, ""),
+      rows.push({ row, table: node, text: (heading.textContent + " " + row.textContent).toLowerCase(), paper: heading.textContent.trim(), tier: read("tier").replace(/ \(.*/, ""),
                   status: read("status"), resolution: read("resolution").replace(/,.*/, "") });
       tables.set(node, heading);
     }
   }
   const form = document.createElement("form"), count = document.createElement("output"), boxes = {};
   form.style.cssText = "display: flex; flex-wrap: wrap; gap: 0.6rem 1rem; align-items: end; font: 0.85rem/1.4 system-ui, sans-serif; margin: 1.2rem 0";
+  const named = document.createElement("label"), search = document.createElement("input");
+  search.type = "search";
+  search.placeholder = "regret, A5, Dantzig";
+  search.style.cssText = "display: block; font: inherit; width: 15rem; padding: 0.25rem; background: Canvas; color: CanvasText";
+  named.append("Search", search);
+  form.append(named);
   const order = { resolution: ["tight", "within 2", "within 10", "order only", "equality"] };
   for (const name of ["paper", "tier", "status", "resolution"]) {
     const label = document.createElement("label"), box = boxes[name] = document.createElement("select");
@@ -36,9 +42,10 @@
   function apply() {
     const left = new Set();
     let shown = 0;
-    const chosen = Object.values(boxes).some((box) => box.value);
+    const asked = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const chosen = asked.length > 0 || Object.values(boxes).some((box) => box.value);
     for (const r of rows) {
-      r.row.hidden = Object.entries(boxes).some(([name, box]) => box.value && box.value !== r[name]);
+      r.row.hidden = Object.entries(boxes).some(([name, box]) => box.value && box.value !== r[name]) || !asked.every((word) => r.text.includes(word));
       if (!r.row.hidden) { left.add(r.table); shown += 1; }
     }
     for (const [table, title] of tables) {
@@ -50,6 +57,7 @@
     count.textContent = `${shown} of ${rows.length} claims`;
   }
   form.addEventListener("change", apply);
+  search.addEventListener("input", apply);
   form.addEventListener("reset", () => setTimeout(apply));
   form.addEventListener("submit", (event) => event.preventDefault());
   apply();

@@ -125,3 +125,29 @@ LINK = "[`simulate`](../../reference/driver.ipynb#simulate)"
     ("| `simulate` | $x$ |\n|---|---|", f"| {LINK} | $x$ |\n|---|---|"),
 ])
 def test_links_in_prose(text, linked): assert reference.link_names(text, ITO) == linked
+
+
+def test_signatures_speak_of_types_and_an_example_comes_first():
+    "The declaration of a parameter stands below, in words; the signature says int or None."
+    module = MODULES["ito2017.algorithm1"]
+    shown = reference.signature(module, module.nodes["RDA1"], "RDA1")
+    assert "d: int," in shown and "k: int or None = None" in shown and "step: float or str = 1.0" in shown
+    declared = {name for m in MODULES.values() for name, node in m.nodes.items() if reference.is_parameter(node)}
+    for module in SHOWN:
+        for name, node in definitions(module):
+            kinds = {word for p in reference.parameters(module, node) for word in re.findall(r"\w+", p[1])}
+            assert not kinds & {*declared, "Annotated"}, f"{module.name}.{name}"
+    module = MODULES["ito2017.algorithm1"]
+    text = "".join(next(reference.entry(module, "RDA1", {}))["source"])
+    assert text.index("**Example**") < text.index("**Parameters**") and text.count(">>> lr = RDA1(") == 1
+
+
+def test_three_groups():
+    "What one uses, the learners, and what is inside; each module once."
+    parts = {module.notebook: "I First chapters" for module in SHOWN}
+    found = reference.groups(parts)
+    assert [part["section"] for part in found] == ["Use", "Papers", "Inside"]
+    pages = [page for part in found for page in part["contents"]]
+    assert len(pages) == len(set(pages)) == len(SHOWN)
+    assert found[0]["contents"][0] == "reference/oslr_nb.ipynb" and "reference/li2025.ipynb" in found[1]["contents"]
+    assert "reference/oco.ipynb" in found[2]["contents"]

@@ -280,7 +280,7 @@ def parameters(module: Module, node: Definition) -> list[tuple[str, str, str]]:
     """Name (with its stars), type and default of every parameter of a function, or of a class's constructor."""
     if isinstance(node, ast.ClassDef):
         for owner, base in lineage(module, node.name):
-            if is_record(base): return fields(base)
+            if is_record(base): return fields(owner, base)
             made = [n for n in base.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"]
             if made: return parameters(owner, made[0])
         return []
@@ -292,7 +292,7 @@ def parameters(module: Module, node: Definition) -> list[tuple[str, str, str]]:
     given += [("**", args.kwarg, None)] if args.kwarg else []
     for stars, arg, default in given:
         if arg.arg in ("self", "cls"): continue
-        out.append((stars + arg.arg, unparse(plain_type(arg.annotation)), unparse(default)))
+        out.append((stars + arg.arg, in_words(plain_type(module, arg.annotation)), unparse(default)))
         if arg is (args.posonlyargs or [None])[-1]: out.append(("/", "", ""))
     if args.kwonlyargs and not args.vararg:
         n = next(i for i, p in enumerate(out) if p[0] == args.kwonlyargs[0].arg)
@@ -300,17 +300,33 @@ def parameters(module: Module, node: Definition) -> list[tuple[str, str, str]]:
     return out
 
 
-def plain_type(node: ast.AST | None) -> ast.AST | None:
-    """The type of an argument that declares its limits in place, or the type as it stands."""
-    annotated = isinstance(node, ast.Subscript) and unparse(node.value) == "Annotated"
-    return node.slice.elts[0] if annotated else node
+def plain_type(module: Module, node: ast.AST | None) -> ast.AST | None:
+    """A type without declarations of parameters: `Sparsity | None` is `int | None`, and an array is called so."""
+    if isinstance(node, ast.BinOp): return ast.BinOp(plain_type(module, node.left), node.op, plain_type(module, node.right))
+    if isinstance(node, ast.Subscript) and unparse(node.value) == "Annotated":
+        first, *more = node.slice.elts
+        names = {unparse(call.func) for call in more if isinstance(call, ast.Call)}
+        if unparse(first) != "Any": return plain_type(module, first)
+        return ast.Name("array") if "Array" in names else ast.parse("int | SeedSequence | Generator | None", mode="eval").body
+    if isinstance(node, ast.Name):
+        owner, name = module, node.id
+        while name in owner.imported and owner.imported[name][0] in modules():
+            source, name = owner.imported[name]
+            owner = modules()[source]
+        if is_parameter(owner.nodes.get(name)): return plain_type(owner, owner.nodes[name].value)
+    return node
 
 
-def fields(node: ast.ClassDef) -> list[tuple[str, str, str]]:
+def in_words(node: ast.AST | None) -> str:
+    """A type as one says it: int or None."""
+    return unparse(node).replace(" | ", " or ")
+
+
+def fields(module: Module, node: ast.ClassDef) -> list[tuple[str, str, str]]:
     """The fields of a record."""
     own = [n for n in node.body if isinstance(n, ast.AnnAssign) and not unparse(n.annotation).startswith("ClassVar")]
     made = lambda text: re.sub(r"field\(default_factory=(\w+)\)", r"\1()", text)
-    return [(n.target.id, unparse(n.annotation), made(unparse(n.value))) for n in own]
+    return [(n.target.id, in_words(plain_type(module, n.annotation)), made(unparse(n.value))) for n in own]
 
 
 def unparse(node: ast.AST | None) -> str: return ast.unparse(node) if node else ""
@@ -390,9 +406,14 @@ def sections(module: Module, node: Definition) -> str:
         also = [(", ".join(f"`{n}`" for n, _ in names), prose(text).rstrip(".")) for names, text in doc["See Also"]]
         parts.append("**See also** " + "; ".join(f"{n}{f' ({text})' if text else ''}" for n, text in also) + ".")
     if doc["References"]: parts += ["**References**", prose(doc["References"])]
-    if doc["Examples"]: parts += ["**Examples**", fenced("\n".join(doc["Examples"]))]
     body = "\n\n".join(p for p in parts if p)
     return f"::: {{.reference}}\n\n{body}\n\n:::" if body else ""
+
+
+def example(node: ast.AST) -> str:
+    """The example of a docstring; it comes before the parameters, as the first that a reader looks for."""
+    lines = documentation(node)["Examples"]
+    return f"**Example**\n\n{fenced(chr(10).join(lines))}" if lines else ""
 
 
 def fenced(text: str) -> str: return f"```python\n{text}\n```"
@@ -417,7 +438,7 @@ def entry(module: Module, name: str, places: dict[int, tuple[str, str]]) -> Iter
     text = [f"## {name} {{#{name}}}", prose(summary(module, name))]
     if isinstance(node, Definition):
         head = f"class {path}" if isinstance(node, ast.ClassDef) else path
-        text += [fenced(signature(module, node, head)), sections(module, node)]
+        text += [fenced(signature(module, node, head)), example(node), sections(module, node)]
     else:
         value = unparse(node.value) if len(unparse(node.value)) <= 300 else "..."
         kind = f": {unparse(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
@@ -441,7 +462,7 @@ def member(module: Module, node: ast.ClassDef, method: ast.FunctionDef) -> list[
     for _, base in lineage(module, node.name):  # an overriding method may leave the words to the method it overrides
         if doc: break
         doc = next((" ".join(documentation(m)["Summary"]) for m in members(base) if m.name == method.name), "")
-    return [f"### {method.name} {{#{short}}}", prose(doc), fenced(shown), sections(module, method)]
+    return [f"### {method.name} {{#{short}}}", prose(doc), fenced(shown), example(method), sections(module, method)]
 
 
 def inherited(module: Module, node: ast.ClassDef) -> list[str]:
@@ -539,6 +560,15 @@ def places(module: Module, notebooks: Path) -> tuple[str, dict[int, tuple[str, s
 # --- all pages
 
 
+GROUPS = {"Use": "the names that `oslr.` gives directly, tables, streams, services", "Papers": "the learners of the papers, and ours",
+          "Inside": "what they are made of, the claims and the experiments"}  # fmt: skip
+EXAMPLE = """import oslr_nb as oslr
+
+lr = oslr.auto(40, budget=4, seed=0)   # any learner: 40 features, 4 bought a round
+S = lr.query()                         # which features to buy
+prediction = lr.predict(x[S])          # from their values
+lr.update(y)                           # learn from the label"""
+
 def shown() -> list[Module]:
     """The modules that have something to document."""
     return [m for m in modules().values() if m.public]
@@ -558,17 +588,21 @@ def write(proc: Path, notebooks: Path = Path("nbs")) -> None:
     (proc / FOLDER / "index.ipynb").write_text(index(), encoding="utf-8")
 
 
+def group(module: Module) -> str:
+    """Where a module stands in the reference: what one uses, the learners of the papers and ours, what is inside."""
+    used = {*home().values(), "results.datasets", "cli"}
+    if module.name in used or module.notebook.startswith(("practice/", "own/05")): return "Use"
+    return "Papers" if module.notebook.startswith(("papers/", "own/")) else "Inside"
+
+
 def groups(parts: dict[str, str]) -> list[dict[str, Any]]:
-    """The contents of the reference: where `oslr` finds its names, then the modules in the parts of the book.
+    """The contents of the reference in its three groups, the modules of each in the order of the book.
 
     parts: the pages of the book in their order, and the part of each.
     """
-    found: dict[str, list[str]] = {"Use": []}
-    places, used = list(parts), set(home().values())
-    for module in sorted((m for m in shown() if m.notebook in parts), key=lambda m: (m.name != "", places.index(m.notebook))):
-        part = "Use" if module.name in used else re.sub("^[IVX]+ ", "", parts[module.notebook])
-        found.setdefault(part, []).append(module.page)
-    return [{"section": part, "contents": pages} for part, pages in found.items()]
+    places = list(parts)
+    found = sorted((m for m in shown() if m.notebook in parts), key=lambda m: (m.name != "", places.index(m.notebook)))
+    return [{"section": name, "contents": [m.page for m in found if group(m) == name]} for name in GROUPS]
 
 
 def order(module: Module) -> Any:
@@ -587,11 +621,13 @@ def index() -> str:
     """The page with all names from A to Z."""
     page = f"{FOLDER}/index.ipynb"
     rows = sorted(((name, m) for name, ms in documented().items() for m in ms), key=lambda row: (row[0].lower(), row[1].name))
-    names = relative("core/game/00_environment.ipynb", page) + "#names"
-    cells = [f"Parameters that mean the same everywhere are [explained once]({names}).",
-             "The modules: " + ", ".join(f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})" for m in shown()) + "."]
-    for letter, group in groupby(rows, key=lambda row: row[0][0].upper()):
-        lines = [f"- [`{name}`]({relative(m.page, page)}#{name}) {plain(m.name or 'oslr_nb')}" for name, m in group]
+    explained = relative("core/game/00_environment.ipynb", page) + "#names"
+    link = lambda m: f"[`{m.name or 'oslr_nb'}`]({relative(m.page, page)})"
+    kinds = {name: ", ".join(link(m) for m in shown() if group(m) == name) for name in GROUPS}
+    cells = [fenced(EXAMPLE), f"Parameters that mean the same everywhere are [explained once]({explained}).",
+             *(f"**{name}**: {about}. {kinds[name]}." for name, about in GROUPS.items())]
+    for letter, names in groupby(rows, key=lambda row: row[0][0].upper()):
+        lines = [f"- [`{name}`]({relative(m.page, page)}#{name}) {plain(m.name or 'oslr_nb')}" for name, m in names]
         body = "\n".join(lines)
         cells.append(f"## {letter} {{#letter-{letter.lower()}}}\n\n::: {{.names}}\n\n{body}\n\n:::")
     found = [{"cell_type": "markdown", "metadata": {}, "source": text} for text in cells]

@@ -19,9 +19,8 @@ Cell = Any  # of nbdev or of a plain notebook: what matters are cell_type and so
 
 END = " ∎"
 BOX = re.compile(rf'^<blockquote id="((?:{"|".join(BOXES)})-[\w-]+)">\n\n\*\*([^*\n]+)\*\*(?: \((.*)\))?$', re.M)
-CARD = re.compile(r'^<blockquote id="(erratum-[\w-]+)">$', re.M)
 PROOF = re.compile(r"^\*Proof(?: \((.*?)\))?\.\*(?: |\n\n)(?=\S)", re.M)
-NOTE = re.compile(r"^<details>\n<summary>(.*)</summary>$", re.M)
+NOTE = re.compile(r'^<details(?: id="([\w-]+)")?>\n<summary>(.*)</summary>$', re.M)
 EQUATION = re.compile(r'^<a id="(eq-[\w-]+)"></a>\n\$\$((?:(?!\$\$).)*?) \\tag\{([^{}]*)\}(\s*)\$\$', re.M | re.S)
 HEADING = re.compile(r'^(#+) <a id="([\w.-]+)"></a>(.*)$', re.M)
 CAPTION = re.compile(r'\A(?:<a id="((?:fig|tbl)-[\w-]+)"></a>)?\*\*(Figure|Table)(?: (\d+|\?))?\.\*\* (.*)\Z', re.S)
@@ -98,9 +97,8 @@ def fenced(text: str, titles: dict[str, str], letters: str) -> str:
 def blocks(text: str) -> str:
     text = HEADING.sub(lambda m: f"{m[1]} {m[3]}{{#{m[2]}}}", text)  # no blank before: pandoc would keep it after "al."
     text = BOX.sub(lambda m: f"::: {{#{m[1]}}}" + (f"\n\n## {m[3]}" if m[3] else ""), text)
-    text = CARD.sub(r"::: {#\1 .card}", text)
     text = re.sub(r"^</blockquote>$", ":::", text, flags=re.M)
-    text = NOTE.sub(lambda m: f'::: {{.callout-note collapse="true"}}\n\n## {m[1]}', text)
+    text = NOTE.sub(lambda m: f'::: {{{f"#{m[1]} " if m[1] else ""}.callout-note collapse="true"}}\n\n## {m[2]}', text)
     text = re.sub(r"^</details>$", ":::", text, flags=re.M)
     out, at = [], 0
     while found := PROOF.search(text, at):

@@ -45,19 +45,18 @@ def spread(text: str, width: int = 48) -> str:
     return re.sub(r"\s?\$([^$]+)\$([.,;:]?)\s?", lambda f: f"\n\n$${f[1]}{f[2]}$$\n\n" if len(f[1]) > width else f[0], text)
 
 
-def named(key: str) -> str:
-    "Authors and year of a source, as a link to the references."
+def who(key: str) -> str:
+    "Authors and year of a source."
     names = [author.split(",")[0] for author in fields(key)["author"].split(" and ")]
-    who = names[0] + (" et al." if len(names) > 2 else "".join(f" and {name}" for name in names[1:]))
-    return f"[{who} ({fields(key)['year']})](#ref-{key})"
+    return names[0] + (" et al." if len(names) > 2 else "".join(f" and {name}" for name in names[1:])) + f" ({fields(key)['year']})"
 
 
 def card(r: Record) -> str:
-    "One erratum: place, what is printed, what fails, the correction, its defence, what depends on it."
+    "One erratum: a line with its name; behind it place, what is printed, what fails, the correction, its defence, what depends on it."
     e = r.erratum
     elsewhere = lambda text: spread(text.replace("](#", f"](../{r.page}#"))  # links within the page of the check
     parts = [
-        f"**{r.id}.** {named(source(r))}, {e['place']}.",
+        f"[{who(source(r))}](#ref-{source(r)}), {e['place']}.",
         f"**Printed.** {spread(e['printed'])}",
         f"**What fails.** {spread(typeset(r.statement))}",
         f"**Witness.** {elsewhere(e['witness'])} The worst case of the check: {r.lhs:.4g}, where {SIGNS[r.op]} {r.rhs:.4g} is needed.",
@@ -66,7 +65,8 @@ def card(r: Record) -> str:
         f"**What depends on it.** {elsewhere(e['matters'])}",
         f"[Check](../{r.page}#claim-{r.id}) · [proof](../{r.page}#{r.proof}) · [ledger](claims.ipynb#row-{r.id}) · {r.tier}",
     ]
-    return f'<blockquote id="erratum-{r.id}">\n\n' + "\n\n".join(parts) + "\n\n</blockquote>\n\n"
+    head = f'<details id="erratum-{r.id}">\n<summary>{r.id}. {who(source(r))}: {r.item}</summary>'
+    return "\n\n".join([head, *parts, "</details>\n\n"])
 
 
 def cards(kind: str) -> str:
