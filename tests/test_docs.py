@@ -103,6 +103,18 @@ def test_markup(build):
     assert "<details open><summary>" in page and 'alt="A dot [0, 1)"' in page
 
 
+def test_sections_on_code_and_checks_are_closed(build):
+    "Their headings stay, with their places; what follows opens with a click, up to the next section."
+    problems, page = build("## In code: the learner {#the-learner}\n\nKernels.\n\n### A part\n\nMore.",
+                           "## Next\n\nOpen. See [it](#the-learner).", "## Checked: all\n\nThe last.")
+    assert problems == []
+    main = page.split("<main")[1]
+    for summary, inside in (("The code", ("Kernels.", "A part")), ("The checks", ("The last.",))):
+        closed = re.search(rf"<details><summary>\s*{summary}\s*</summary>(.*?)</details>", main, re.S)
+        assert closed and all(words in closed[1] for words in inside) and "Open." not in closed[1]
+    assert re.search(r'<h2[^>]*id="the-learner"[^>]*>In code: the learner', main) and 'href="#the-learner"' in page.split("<main")[0]
+
+
 def test_place_in_the_book(build, tmp_path):
     """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
     part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}

@@ -43,6 +43,22 @@ local function details(open, summary, blocks)
   return pandoc.Blocks {raw(head), pandoc.Plain(summary), raw '</summary>'} .. blocks .. {raw '</details>'}
 end
 
+local function behind(blocks)   -- a section on code or checks is closed: its heading stays, and what follows opens with a click
+  local out, at, words = pandoc.Blocks {}, nil, {['In code: '] = 'The code', ['Checked: '] = 'The checks'}
+  for _, block in ipairs(blocks) do
+    if block.t == 'Header' and block.level <= 2 and at then
+      out:extend(details(false, pandoc.Inlines(at.summary), at.blocks))
+      at = nil
+    end
+    if at then at.blocks:insert(block) else out:insert(block) end
+    local text = block.t == 'Header' and block.level == 2 and pandoc.utils.stringify(block.content) or ''
+    for start, summary in pairs(words) do
+      if text:sub(1, #start) == start then at = {summary = summary, blocks = pandoc.Blocks {}} end
+    end
+  end
+  return at and out .. details(false, pandoc.Inlines(at.summary), at.blocks) or out
+end
+
 local function theorem(div, name)
   local title, kind = take_title(div), kind_of(div.identifier)
   if kind == 'thm' or kind == 'lem' or kind == 'prp' or kind == 'cor' then statement = div.identifier end
@@ -212,7 +228,8 @@ local resolve = {
   Table = function(tbl) return pandoc.Div({tbl}, {class = 'table-scroll'}) end,
   Pandoc = function(doc)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
     pandoc.write(pandoc.Pandoc {pandoc.Plain(formulas)}, 'html', {html_math_method = 'mathml'})
-    if not cited then return end
+    if html then doc.blocks = behind(doc.blocks) end
+    if not cited then return doc end
     if not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
     return pandoc.utils.citeproc(doc)
   end,

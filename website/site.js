@@ -31,7 +31,7 @@ toc?.addEventListener("click", (event) => { if (event.target.closest("a") && !wi
 const entries = new Map([...document.querySelectorAll("#toc a")].map((a) => [decodeURIComponent(a.hash.slice(1)), a]));
 function mark() {
   let current = null;
-  for (const id of entries.keys()) if ($(id)?.getBoundingClientRect().top < 140) current = id;
+  for (const id of entries.keys()) if ($(id)?.checkVisibility() && $(id).getBoundingClientRect().top < 140) current = id;
   for (const [id, a] of entries) a.toggleAttribute("data-current", id === current);
 }
 addEventListener("scroll", mark, { passive: true });
