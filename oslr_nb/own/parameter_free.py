@@ -387,6 +387,7 @@ class CoinBetting(Learner):
     """
 
     State, kernels = CoinState, (coin_select, coin_predict, coin_learn, coin_ahead)
+    takes_history, certain = "whole rows", {"inverse": np.ones(2)}
     bets: np.ndarray
     w: np.ndarray
     score: np.ndarray

@@ -514,6 +514,7 @@ class FKK(Learner):
     example = {"k": 2, "T": 1500}
     State, kernels = FKKState, (fkk_select, fkk_predict, fkk_learn)
     late_labels = False  # the label needs all of R_t, and of its features inside A_t the purchase does not tell
+    takes_history, certain = "whole rows", {"one": 1.0, "pair": 1.0}
     w: np.ndarray
     logw: np.ndarray
     W: np.ndarray
@@ -541,6 +542,11 @@ class FKK(Learner):
         self._allocate()
         self.W[:] = 1.0
         self.sums[:] = np.add.reduceat(self.W, np.arange(0, self.subsets, BLOCK))
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        for t in range(len(y)):
+            self.mark[:] = int(self.num.view(SCALARS)[0]["played"]) + 1  # R_t holds all
+            super()._add_history(X[t : t + 1], y[t : t + 1])
 
     @property
     def probabilities(self) -> np.ndarray:

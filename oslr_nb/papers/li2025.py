@@ -432,6 +432,7 @@ class DantzigSampling(Learner):
     State = DantzigState
     arrays: tuple[str, ...] = tuple(FILED.get(name, name) for name in DantzigState._fields[:10])
     G: np.ndarray; c: np.ndarray; w: np.ndarray; q: np.ndarray; sums: np.ndarray; B: np.ndarray; theta: np.ndarray; P: np.ndarray
+    takes_history = "whole rows"
 
     def _set_up(self, d: int, budget: int, k: int | None, seed: Any, solve: str, kw: dict[str, Any]) -> None:
         m = _drawn(d, budget, k)[0]
@@ -493,11 +494,17 @@ class DantzigSampling(Learner):
         super()._update(y)
         self._pause(1)
 
-    def _explored(self, rounds: int) -> None:
-        "Count exploring rounds; after a power of two, or after each, the programme is solved."
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        plan, S = self._plan._replace(m=self.d - self.sure), np.arange(self.d)
+        for x, label in zip(X, y, strict=True): li_learn(label, self.d, True, plan, self._state._replace(S=S, values=x.copy()))
+        if self.protocol == "OSLR": self.num[ROUNDS] -= len(y)  # the numbers of its rounds say which explore
+        self._explored(len(y), solve=True)
+
+    def _explored(self, rounds: int, solve: bool = False) -> None:
+        "Count exploring rounds; after a power of two, or after each, or when told so, the programme is solved."
         self.num[EXPLORED] += rounds
         s = int(self.num[EXPLORED])
-        if self.params["solve"] == "powers" and s & (s - 1): return
+        if not solve and self.params["solve"] == "powers" and s & (s - 1): return
         w, guarded = guarded_selector(*self.moments_, self.program_radius(s), self.params["radius"])
         self.num[GUARDED] += guarded
         self._found(w, np.sort(top_k(w, self.k)).astype(np.int64))
@@ -574,7 +581,7 @@ class DSOSLRC(DantzigSampling):
         return self.S.copy()
 
     def _found(self, w: np.ndarray, S: np.ndarray) -> None:
-        if self.num[EXPLORED] == 1 or (S != self.S).any():  # a new support: warm start
+        if not self.P.any() or (S != self.S).any():  # the first support, or a new one: warm start
             self.theta[:], self.P[:] = w[S], np.eye(self.k) / (self.k * self.params["x_max"] ** 2)
         self.w[:], self.S[:] = w, S
 

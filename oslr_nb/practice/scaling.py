@@ -279,6 +279,7 @@ class Scaled(Learner):
         self.first = np.zeros((min(self.warm, -(-SEEN * d // budget)), budget + 1))  # values and labels of the warm-up, or its end
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(2, np.int64)  # num: rounds, features bought
         if scales is not None: self._state_scales(scales)
+        self.takes_history = self.learner.takes_history  # type: ignore[misc]
         own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num", *self.later)
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
 
@@ -315,6 +316,17 @@ class Scaled(Learner):
     def means_(self) -> np.ndarray:
         "Means in use (d,)."
         return self.centre[:-1].copy()
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        if self._warming:  # whole rows say what the warm-up is for
+            if len(y) < SEEN: fail("number of rows", len(y), f"at least {SEEN}", "history takes the place of the warm-up, for the scales")
+            M = np.column_stack([X, y]).T
+            self.centre[:], self.size[:], self.left_out[:] = robust_scales(M)
+            self.counts[:], self.num[0] = np.count_nonzero(~np.isnan(M), axis=1), self.warm
+        Z = np.column_stack([X, y]) - self.centre
+        np.divide(Z, self.size, out=Z, where=self.size > 0)
+        Z = np.clip(np.where(self.size > 0, Z, 0.0), -LIMIT, LIMIT)
+        self.learner._add_history(Z[:, :-1], Z[:, -1])
 
     def skip(self) -> None:
         "End the round here, at any point of it, and learn nothing from it, scales neither."

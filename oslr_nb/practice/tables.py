@@ -429,7 +429,8 @@ def run_table(
         how many whole rows may be bought before they are paid.
     history : str or Path, optional
         CSV or Parquet with rows whose values are known already: the target, and columns of data in any order, some of them perhaps
-        missing, as single values may be. The learner learns from them before it buys anything; they are read into memory.
+        missing, as single values may be; learners of papers need whole rows. The learner learns from them before it buys anything; they are
+        read into memory.
     classify : bool
         Whether the target is a class: a word or a number, of at most 100. The probabilities of the classes are then predicted, by "auto",
         and losses are log losses.

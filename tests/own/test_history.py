@@ -95,7 +95,6 @@ def test_refused(X, y, said):
     "A sentence, and nothing is learnt."
     lr = oslr.auto(4, 2, seed=0)
     with refused(said): lr.learn_whole(X, y)
-    with refused("learner = "): oslr.ito2017.RDA1(12, 6, top=4).learn_whole(np.zeros((2, 12)), np.zeros(2))
     with refused("values"): lr.learn([0, 1, 2], [1.0, 2.0], 1.0, given=True)
     with refused("S = "): lr.learn([0, 0], [1.0, 2.0], 1.0, given=True)
     assert lr.num[0]["rounds"] == 0

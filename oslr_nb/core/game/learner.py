@@ -109,7 +109,8 @@ class Learner:
     later: ClassVar[tuple[str, ...]] = ()  # arrays that those files lack
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays; with kernels each field has a `Role`
-    takes_history: ClassVar[bool] = False  # whether `learn_whole` may be used
+    takes_history: ClassVar[str] = ""  # what `learn_whole` may be given: "any rows", "whole rows", or nothing
+    certain: ClassVar[dict[str, Any]] = {}  # changes of the plan with which everything is bought for sure; for learners of whole rows
     takes_fewer: ClassVar[bool] = False  # whether `learn` can do with a part of the purchase
     _case: Any = None  # the open case in whose round the learner stands
     explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
@@ -517,7 +518,8 @@ class Learner:
         Parameters
         ----------
         X : array-like (n, d)
-            Features, NaN where a value is not known. Which values are known must not depend on what they are, or on the label.
+            Features, NaN where a value is not known. Which values are known must not depend on what they are, or on the label. Learners of
+            papers take whole rows alone.
         y : array-like (n,)
             Labels.
 
@@ -526,15 +528,18 @@ class Learner:
         ProtocolError
             In the middle of a round.
         ValueError
-            If a number is beyond what rounds take, names are not those of the features, or the learner cannot use history: most learners of
-            papers, whose estimates need the chances with which they bought. Nothing is learnt then.
+            If a number is beyond what rounds take, names are not those of the features, or the learner cannot use history: one that learns
+            from its own draws alone. Nothing is learnt then.
 
         Notes
         -----
-        History counts neither as rounds nor as purchases. It comes before the first round as a rule, the oldest rows first.
+        History counts neither as rounds played nor as purchases. It comes before the first round as a rule, the oldest rows first. To a
+        learner of whole rows it is a round in which everything was bought and whose prediction nobody counts.
         """
+        name = type(getattr(self, "learner", self)).__name__
         if not self.takes_history:
-            fail("learner", type(self).__name__, "one that keeps sums of pairs, as oslr.auto does", "others learn from their own purchases")
+            fail("learner", name, "one that keeps sums of moments or gradients, such as oslr.auto",
+                 "it learns from its own draws alone, and history has none")
         with self._alone:
             self._begin(self.calls[0])
             X, y, _, names = table_of(X, y, None, self.names_, empty=True)
@@ -542,11 +547,21 @@ class Learner:
             for t in np.flatnonzero(~(np.abs(y) <= self.y_limit[1]))[:1]: self._label(f"y[{t}]", float(y[t]))
             wrong = np.argwhere(~((np.abs(X) <= np.float64(LARGEST)) | np.isnan(X)))  # of single precision, LARGEST is infinite
             for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
-            self._add_history(X, y)
+            if self.takes_history == "whole rows":
+                for t, i in np.argwhere(np.isnan(X))[:1]:
+                    fail(f"X[{t}, {i}]", math.nan, "a number", f"{name} learns from whole rows of history alone")
+                name, limit, norm = self.x_limit
+                for t, x in enumerate(X): check_bought_values([f"X[{t}, {i}]" for i in range(self.d)], x, limit, name, norm)
+            if len(y): self._add_history(X, y)
             self.names_ = names
 
     def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
-        "Learn from checked rows of history."
+        "Learn from checked rows of history: as from rounds in which everything was bought for sure."
+        plan, S = self._plan._replace(**self.certain), np.arange(self.d)
+        for x, label in zip(X, y, strict=True):
+            state = self._state._replace(S=S, values=x.copy())
+            if self.protocol == "OSLR": self._made[3](self.d, *plan, *state)
+            self._made[2](label, self.d, True, *plan, *state)
 
     def learn(self, S: Any, values: Any, y: float, *, explored: bool = True, given: bool = False) -> float:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.

@@ -344,7 +344,7 @@ class PairwiseMoments(Learner):
     rate: ClassVar[float] = 0.5
     growth: ClassVar[float] = GROWTH
     later = ("intervals",)
-    takes_history = True
+    takes_history = "any rows"
     scale_free = True
 
     def __init__(self, d: int, width: int, menu: Menu, first: int, holds: int, seed: Any, *, scales: Any, memories: Any,

@@ -377,6 +377,7 @@ class BaselineState(Learner):
     protocol: ClassVar[str] = "training-only"
     State, kernels = BaselineArrays, (baseline_select, baseline_score, baseline_learn)
     A: np.ndarray; v: np.ndarray; held: np.ndarray  # of `BaselineArrays`
+    takes_history = "whole rows"
 
     def __init__(self, d: int, budget: int, memory: int, scales: dict[str, float], seed: Any, **params: Any):
         check_pair_budget(budget, params["estimator"])
@@ -400,6 +401,11 @@ class BaselineState(Learner):
         return self._solved[1].copy()
 
     def _forget(self) -> None: self._solved = None
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        self.A += X.T @ X
+        self.v += 2 * (y @ X)
+        self.num.view(SCALARS)["rounds"] += len(y)
 
     def commit(self) -> np.ndarray:
         "The weights (d,) with which this round is scored: solved when the rounds last reached a power of two."

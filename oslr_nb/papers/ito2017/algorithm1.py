@@ -271,6 +271,7 @@ class RDA(Learner):
     """
 
     State, kernels = RDAState, (rda_select, rda_predict, rda_learn, rda_ahead)
+    takes_history, certain = "whole rows", {"inverse": np.ones(2)}
     h: np.ndarray
 
     def __init__(

@@ -219,7 +219,7 @@ def bound_7_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairB
     return finite((6 + sigma_max**2 * (1 - budget / d) * (v @ v)) * math.sqrt(T) + sigma_max**2 * early)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #7bb652f0
-SCALARS = record("played", "norm2", "yhat", "explored", "weight", "exploring", "squares", "explorer_squares")
+SCALARS = record("played", "norm2", "yhat", "explored", "weight", "exploring", "squares", "explorer_squares", "given")  # given: history
 
 
 class SquaresState(NamedTuple):
@@ -276,7 +276,8 @@ def squares_select(words: np.ndarray, n: int, plan: Plan, state: SquaresState) -
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
     S, mark, top, now = state.S, state.mark, plan.top, state.num.view(SCALARS)[0]
     if n > 0: return n
-    now.exploring = 1.0 if now.played + 1 >= (now.explored + 1) ** 2 else 0.0  # more than equal only where labels come late
+    due = (now.explored - now.given + 1) ** 2  # rounds may come late, whose labels do
+    now.exploring = 1.0 if now.played - now.given + 1 >= due else 0.0
     if now.exploring == 0:
         for a in range(S.size): S[a] = state.chosen[a]
         return S.size
@@ -339,6 +340,7 @@ class SquaresRDA(Learner):
     power: ClassVar[float] = 0.0  # the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3)
 
     State, kernels = SquaresState, (squares_select, squares_predict, squares_learn, squares_ahead)
+    takes_history, older = "whole rows", {"num": 8}
     H: np.ndarray
 
     def __init__(
@@ -366,6 +368,11 @@ class SquaresRDA(Learner):
         return bool(self.num.view(SCALARS)[0]["exploring"])
 
     def _count_as(self, explored: bool) -> None: self.num.view(SCALARS)["exploring"] = explored
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        self._count_as(True)
+        super()._add_history(X, y)
+        self.num.view(SCALARS)["given"] += len(y)
 
     @property
     def coef_(self) -> np.ndarray:

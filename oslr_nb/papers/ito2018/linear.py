@@ -308,6 +308,7 @@ class LinearProjection(Learner):
 
     State, kernels = ProjectionState, (projection_select, projection_predict, projection_learn)
     late_labels = False  # it buys w'x, which is no feature
+    takes_history = "whole rows"
     h: np.ndarray; Q: np.ndarray  # of `ProjectionState`
 
     @validated
@@ -346,6 +347,12 @@ class LinearProjection(Learner):
         if not abs(values[0]) <= self._reach:
             fail("values[0]", float(values[0]), f"of magnitude at most {self._reach:g}", f"radius = {self.radius:g} and x_norm = {limit:g}")
         return values
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        S = np.arange(self.d)
+        for x, label in zip(X, y, strict=True):
+            self.num.view(SCALARS)["yhat"] = self.coef_ @ x
+            self._made[2](label, self.d + 1, True, *self._plan, *self._state._replace(S=S, Q=self.Q[:0], values=x.copy()))
 
     def _query(self) -> Any:
         w = self.coef_[None]

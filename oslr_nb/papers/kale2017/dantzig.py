@@ -265,6 +265,7 @@ class DantzigState(Learner):
     w: np.ndarray
     top: np.ndarray
     proper: ClassVar[bool] = True
+    takes_history = "whole rows"
 
     @validated
     def __init__(
@@ -298,12 +299,25 @@ class DantzigState(Learner):
     @property
     def moments_(self) -> tuple[np.ndarray, np.ndarray]:
         "Estimates G (d, d) of the second moments and c (d,) of features times label, from the rounds so far."
-        d, k0, n = self.d, self.k0, max(self._played, 1.0)
-        p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
-        pair = p * p if self.params["estimator"] == "printed" else q
+        (one, pair), n = self._chances, max(self._played, 1.0)
         G = (self.G + self.G.T) / (n * pair)
-        np.fill_diagonal(G, np.diag(self.G) / (n * p))
-        return G, self.c / (n * p)
+        np.fill_diagonal(G, np.diag(self.G) / (n * one))
+        return G, self.c / (n * one)
+
+    @property
+    def _chances(self) -> tuple[float, float]:
+        "Chances with which a feature and a pair are seen; as printed, that of a pair is the square of the other."
+        d, k0 = self.d, self.k0
+        one = k0 / d
+        return one, one * one if self.params["estimator"] == "printed" else k0 * (k0 - 1) / (d * (d - 1))
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        one, pair = self._chances  # by which the sums will be divided
+        products = X.T @ X
+        self.G += pair * np.tril(products, -1) + one * np.diag(np.diag(products))
+        self.c += one * (y @ X)
+        self.num.view(SCALARS)["rounds"] += len(y)
+        self._solve()
 
     def program_radius(self, n: int) -> float:
         "Radius of the linear programme after n rounds. Returns: lambda of Lemma KD 2 (lem-errors) times `C`, or the radius of (Kale 3)."
