@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conftest import refused
 
+import oslr_nb as oslr
 from oslr_nb.practice.service import History, Service, first_learner
 from oslr_nb.practice.tables import run_table
 
@@ -62,8 +63,11 @@ def test_refused(tables, tmp_path, text, said):
 
 
 def test_papers_say_no(tables, tmp_path):
-    "A learner that cannot use it says so."
-    with refused("learner = 'Scaled'|learner = 'RDA1'"):
+    "A learner of whole rows says where one is not whole, another that it cannot use any."
+    with refused("draws alone"):
+        run_table(tables[0], target="y", budget=4, encode=True, out=tmp_path / "o", history=tables[1], learner="kale2017.OnlineGreedyOSLR",
+                  options={"k": 1, "T": 100})
+    with refused("RDA1 learns from whole rows"):
         run_table(tables[0], target="y", budget=3, encode=True, out=tmp_path / "o", history=tables[1], learner="ito2017.RDA1")
 
 
@@ -87,4 +91,5 @@ def test_service(tmp_path):
     assert len(far) > 15 and np.mean(np.square(far)) < 0.5
     with refused("columns of history"): old.teach(first_learner("auto", 5, 2, 0))
     with refused("target = None"): History(path, None)
-    with refused("learner = 'FKK'|learner = 'CoinBetting'"): old.teach(first_learner("own.CoinBetting", 4, 2, 0))
+    old.teach(first_learner("own.CoinBetting", 4, 2, 0))
+    with refused("draws alone"): old.teach(oslr.kale2017.OnlineGreedyOSLR(4, 3, k=1, T=100))
