@@ -4,7 +4,7 @@ BIN := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help reproduce test test-fast shake docs docs-quarto sizes lab bench mutants store export proofs coq lock dist image test-dist test-pythons test-floors clean
+.PHONY: help reproduce test test-fast shake docs docs-quarto pdf sizes lab bench mutants store export proofs coq lock dist image test-dist test-pythons test-floors clean
 
 help:
 	@echo "make reproduce  check all claims, re-run the experiments, write _results/"
@@ -13,6 +13,7 @@ help:
 	@echo "make shake      run all claims with twenty other seeds and other rounding (an hour)"
 	@echo "make docs       build the site into _docs/, as it is published"
 	@echo "make docs-quarto  the same notebooks through Quarto, for those who have it"
+	@echo "make pdf        the chapters as one book, _docs/oslr_nb.pdf"
 	@echo "make sizes      measure the pages of _docs/ in Chromium, for those who have it, into website/sizes.json"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
@@ -57,6 +58,10 @@ docs: .venv/ready
 
 docs-quarto: .venv/ready
 	@python -m website --quarto
+
+pdf: docs
+	@python -m pip install --quiet --disable-pip-version-check typst==0.15.2
+	@python -m website.book _docs/oslr_nb.pdf
 
 sizes: docs
 	@python -m website.sizes _docs website/sizes.json

@@ -114,7 +114,7 @@ local function tabset(div)   -- without a script: radio buttons, labels and pane
 end
 local function code(div)
   local fold, summary = div.attributes.fold, div.attributes.summary or 'Code'
-  div.attributes = {}
+  if html then div.attributes = {} end
   if fold and html then div.content = details(fold == 'show', pandoc.Inlines(summary), div.content) end
   return div
 end
@@ -246,4 +246,4 @@ local readme = {   -- the front page as README.md: links as seen from the top of
     return {pandoc.Para {pandoc.Image(alt, 'nbs/front.svg')}, pandoc.Para(pandoc.utils.blocks_to_inlines(fig.caption.long))}
   end,
 }
-return html and {check, build, resolve} or {check, build, resolve, readme}
+return FORMAT:match 'gfm' and {check, build, resolve, readme} or {check, build, resolve}

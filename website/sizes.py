@@ -8,6 +8,7 @@ cells at 1400, figures, exercises.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -90,11 +91,11 @@ def measure(site: Path, pages: list[str]) -> dict[str, list[int]]:
     with tempfile.TemporaryDirectory() as profile:
         command = [browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--window-size=1500,1000",
                    "--remote-debugging-port=0", f"http://127.0.0.1:{server.server_address[1]}/measure.html"]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             if not done.wait(60 + 30 * len(pages)): raise SystemExit("the browser did not report the sizes in time")
         finally:
-            process.terminate()
+            os.killpg(process.pid, signal.SIGTERM)  # with what a wrapper has started
             process.wait()
     server.shutdown()
     return sizes

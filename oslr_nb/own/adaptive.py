@@ -48,7 +48,7 @@ def bound_adaptive_rda(k: Comparator, d: SeveralFeatures, budget: PairBudget, to
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
     nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose
-    schedule has to be told x_norm and y_max. Ours.
+    schedule needs x_norm and y_max. Ours.
     """
     sigma_min, sigma_max, x_norm, y_max, radius = model
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)

@@ -575,7 +575,7 @@ def bound_fkk_below(
 ) -> float:
     """Bound the expected regret of `FKK` from below, on a stream of independent signs.
 
-    Units: squared labels, for unit scales; negative, down to minus infinity, where it says nothing. Lower, whatever the rate of descent;
+    Units: squared labels, for unit scales; negative, down to minus infinity, where it is useless. Lower, whatever the rate of descent;
     sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`, Theorem FO 3 (thm-printed).
     """
     known = Constants(d, budget, k)

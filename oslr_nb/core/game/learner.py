@@ -94,7 +94,7 @@ class Learner:
     Notes
     -----
     Calls out of order raise `ProtocolError`, bad values `ValueError`; neither changes the learner. Values and labels
-    beyond the scales that the learner was told are bad values: its step, and its theorem, are set for them.
+    beyond the scales that the learner was given are bad values: its step, and its theorem, are set for them.
     A learner belongs to one thread at a time; a call while another thread is inside raises `ProtocolError`.
     """
 
@@ -795,7 +795,7 @@ SLACK = 1 + 1e-6  # rounding in data that were scaled to the limit
 def check_bought_values(
     names: list[str], values: np.ndarray, limit: float, name: str, norm: bool, at: tuple[int, int] | None = None
 ) -> None:
-    """Refuse bought values that are no numbers, or larger than the learner was told.
+    """Refuse bought values that are no numbers, or larger than the limits of the learner.
 
     names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
     example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm. at: row and round, where they are known.

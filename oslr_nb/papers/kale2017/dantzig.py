@@ -108,7 +108,7 @@ def confidence(s: int, d: int, delta: float) -> float:
 def cone_constant(V: Any, k: int) -> float:
     """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
 
-    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma says nothing.
+    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma does not apply.
     Source: Lemma KD 3 (lem-dantzig); Candes & Tao 2007.
     """
     V = check_psd("V", V)
