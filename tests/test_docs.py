@@ -115,6 +115,18 @@ def test_sections_on_code_and_checks_are_closed(build):
     assert re.search(r'<h2[^>]*id="the-learner"[^>]*>In code: the learner', main) and 'href="#the-learner"' in page.split("<main")[0]
 
 
+def test_checks_in_a_row_are_one_line(build):
+    "Their claims are named, and links to them still lead there; a single check stays as it is."
+    cell = ["#| code-fold: true\n#| code-summary: 'Check of A9'\ndef f(): pass", []]
+    other = ["#| code-fold: true\n#| code-summary: 'The checks run'\nchecked(f)", []]
+    line = "::: {#claim-A9 .check-line}\n\n**A9** checks it.\n\n:::"
+    problems, page = build("Words.", line, cell, other, "Between. See [A9](#claim-A9).", other)
+    assert problems == []
+    main = page.split("<main")[1]
+    found = re.findall(r'<div class="checks">\s*<details><summary>\s*(.*?)\s*</summary>', main)
+    assert found == ["Checks: A9"] and main.count("The checks run") == 2 and 'id="claim-A9"' in main
+
+
 def test_place_in_the_book(build, tmp_path):
     """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
     part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}

@@ -93,3 +93,20 @@ def test_programs_of_the_gallery_are_short_and_run_alone(top):
         assert sum(bool(line.strip()) and not line.startswith("#|") for line in source.splitlines()) < 30
         pages = re.findall(r"\]\(([^()#]+\.ipynb)", caption)
         assert pages and all((top / "nbs/start" / page).exists() for page in pages), caption
+
+
+def test_chapters_have_three_exercises_with_solutions(top):
+    "All of parts I to III but the front pages, the two tables of the book, and pages that say that they are a learner in code."
+    import yaml
+
+    parts = yaml.safe_load((top / "_quarto.yml").read_text())["website"]["sidebar"]["contents"]
+    pages = [page for part in parts if re.match("I+ ", part["section"]) for page in part["contents"]]
+    chapters = [page for entry in pages for page in (entry["contents"] if isinstance(entry, dict) else [entry])]
+    fronts = {page for page in chapters if (top / "nbs" / page.removesuffix(".ipynb")).is_dir() and page.startswith("papers")}
+    assert len(fronts) == 6 and len(chapters) > 40
+    others = {"own/index.ipynb", "book/notation.ipynb", "book/map.ipynb", "own/moments/09_steps.ipynb"}  # the last has none yet
+    for page in set(chapters) - fronts - others:
+        text = "\n".join("".join(c["source"]) for c in json.loads((top / "nbs" / page).read_text())["cells"])
+        if "**The learner in code.**" in text: continue
+        asked, _, solved = text.partition("## Exercises")[2].partition("<summary>Solutions</summary>")
+        for number in (1, 2, 3): assert f"\n{number}. " in asked and f"**{number}.** " in solved, f"{page}: exercise {number}"

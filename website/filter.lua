@@ -59,6 +59,26 @@ local function behind(blocks)   -- a section on code or checks is closed: its he
   return at and out .. details(false, pandoc.Inlines(at.summary), at.blocks) or out
 end
 
+local function checks(blocks)   -- checks that follow each other are one line, with the names of their claims
+  local out, run = pandoc.Blocks {}, pandoc.Blocks {}
+  local function close()
+    local ids = {}
+    for _, block in ipairs(run) do table.insert(ids, block.identifier:match '^claim%-(.*)') end
+    if #run < 2 then out:extend(run)
+    else out:insert(pandoc.Div(details(false, {Str('Checks' .. (#ids > 0 and ': ' or '') .. table.concat(ids, ', '))}, run), {class = 'checks'})) end
+    run = pandoc.Blocks {}
+  end
+  for _, block in ipairs(blocks) do
+    local inner = block.t == 'Div' and block.classes:includes 'cell' and block.content[1]
+    local words = inner and inner.t == 'Div' and inner.content[2] and inner.content[2].t == 'Plain' and pandoc.utils.stringify(inner.content[2]) or ''
+    local is_line = block.t == 'Div' and block.classes:includes 'check-line'
+    if is_line or words:match '^Check' or words:match '^The checks run' or words:match '^Code behind the checks' then run:insert(block)
+    else close() out:insert(block) end
+  end
+  close()
+  return out
+end
+
 local function theorem(div, name)
   local title, kind = take_title(div), kind_of(div.identifier)
   if kind == 'thm' or kind == 'lem' or kind == 'prp' or kind == 'cor' then statement = div.identifier end
@@ -228,7 +248,7 @@ local resolve = {
   Table = function(tbl) return pandoc.Div({tbl}, {class = 'table-scroll'}) end,
   Pandoc = function(doc)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
     pandoc.write(pandoc.Pandoc {pandoc.Plain(formulas)}, 'html', {html_math_method = 'mathml'})
-    if html then doc.blocks = behind(doc.blocks) end
+    if html then doc.blocks = behind(checks(doc.blocks)) end
     if not cited then return doc end
     if not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
     return pandoc.utils.citeproc(doc)

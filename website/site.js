@@ -58,7 +58,7 @@ for (const code of document.querySelectorAll("main div.sourceCode, main .foot pr
   code.after(button);
 }
 // One switch for the code of the page: as it is, hidden, all of it, and again.
-const folds = [...document.querySelectorAll(".cell-code > details")], given = folds.map((fold) => fold.open);
+const folds = [...document.querySelectorAll(".cell-code > details, .checks > details")], given = folds.map((fold) => fold.open);
 const STATES = { "": ["none", "Hide code"], none: ["all", "Show all code"], all: ["", "Fold code"] };
 $("code").hidden = !document.querySelector("main .cell-code");
 $("code").onclick = () => {

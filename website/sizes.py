@@ -1,8 +1,8 @@
-"""How long the pages of a built site are, as a browser shows them: python -m website.sizes _docs table.json.
+"""How long the pages of a built site are, as a browser shows them: python -m website.sizes _docs website/sizes.json.
 
 It needs Chromium (`chromium`, `chromium-headless-shell` or what CHROMIUM names); nothing of the build does. A page is measured when its
 formulas are set, at the widths of a desk and of a phone. Each row: pixels at 1400 and at 390, words, share of the height in open code
-cells at 1400, figures, exercises.
+cells at 1400, figures, exercises; *before* is what stood in the table for comparison, and stays.
 """
 
 import json
@@ -104,9 +104,11 @@ def measure(site: Path, pages: list[str]) -> dict[str, list[int]]:
 def main(site: str, table: str) -> None:
     pages = [path.relative_to(site).as_posix() for path in sorted(Path(site).rglob("*.html"))]
     pages = [page for page in pages if not page.startswith("reference/")]
-    sizes = measure(Path(site), pages)
-    rows = ",\n".join(f" {json.dumps(page)}: {json.dumps(row)}" for page, row in sizes.items())
-    Path(table).write_text(f'{{\n "columns": {json.dumps(COLUMNS)},\n{rows}\n}}\n', encoding="utf-8")
+    sizes, file = measure(Path(site), pages), Path(table)
+    before = json.loads(file.read_text(encoding="utf-8"))["pages"] if file.exists() else {}
+    found = {page: {"before": before.get(page, {}).get("before"), "now": row} for page, row in sizes.items()}
+    rows = ",\n".join(f"  {json.dumps(page)}: {json.dumps(row)}" for page, row in found.items())
+    file.write_text(f'{{\n "columns": {json.dumps(COLUMNS)},\n "pages": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
     print(f"{len(sizes)} pages, {sum(row[0] for row in sizes.values()):,} px at 1400, {sum(row[1] for row in sizes.values()):,} px at 390")
 
 
