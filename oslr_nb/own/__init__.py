@@ -20,5 +20,6 @@ from .moments.protocols import *
 from .moments.intervals import *
 from .moments.merging import *
 from .moments.classes import *
+from .moments.stopping import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

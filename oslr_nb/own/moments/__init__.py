@@ -20,5 +20,6 @@ from .protocols import *
 from .intervals import *
 from .merging import *
 from .classes import *
+from .stopping import *
 
 __all__ = [name for name in dir() if name[0] != "_"]
