@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..core.base.checks import need
+from ..core.base.kernels import kernel
 from ..core.game.driver import simulate
 from ..own.choice import auto
+from ..own.moments.classes import blocks_forward, newton
 from ..practice.data import markdown
 from .catalogue import load_dataset
 from .datasets import mnist
@@ -386,3 +388,199 @@ def own_classifiers(results: dict[str, list[Any]], out: Path) -> str:
         found[name] = {"budget": SETS[name][0], "features": X.shape[1], "rows": len(y), "again": len(y) < ROUNDS, "by": by}
     store(out, "classifiers", found)
     return table_of_sets(found)
+
+# %% ../../nbs/results/classifiers.ipynb #3be93e24
+SCORES, APART = np.linspace(-16, 16, 129), np.geomspace(0.02, 10, 64)  # log-odds, and distances of two class means in deviations
+
+
+def expected_gains() -> np.ndarray:
+    "Expected fall of the entropy at log-odds SCORES by looks that set two normal classes APART (129, 64); Proposition SF 2 (prp-classes)."
+    x, share = np.polynomial.hermite_e.hermegauss(31)
+    entropy = lambda s: np.logaddexp(0, -np.abs(s)) + np.abs(s) * sigmoid(-np.abs(s))
+    p, out = sigmoid(SCORES), np.zeros((len(SCORES), len(APART)))
+    for e, a in enumerate(APART):
+        later = [(entropy(SCORES[:, None] + a * x + sign * a**2 / 2) @ share) / share.sum() for sign in (1, -1)]
+        out[:, e] = entropy(SCORES) - p * later[0] - (1 - p) * later[1]
+    return np.maximum(out, 1e-12)
+
+# %% ../../nbs/results/classifiers.ipynb #d97cf22f
+@kernel
+def walk(z: np.ndarray, W: np.ndarray, cells: np.ndarray, gains: np.ndarray, price: float) -> tuple[int, float]:
+    "How many looks, and the log-odds then. z (M,): values in order. W (M + 1, M + 1): a head for m looks, its level W[m, m]."
+    looks, score, n = 0, W[0, 0], len(z)
+    while looks < n:
+        row, on = min(max(int(4 * (score + 16) + 0.5), 0), 128), price < 0  # a negative price: look at all
+        for m in range(looks + 1, n + 1): on = on or gains[row, cells[looks, m]] > price * (m - looks)
+        if not on: break
+        looks += 1
+        score = W[looks, looks]
+        for a in range(looks): score += W[looks, a] * z[a]
+    return looks, score
+
+
+@kernel
+def walk_all(Z: np.ndarray, W: np.ndarray, cells: np.ndarray, gains: np.ndarray, price: float, L: np.ndarray, scores: np.ndarray) -> None:
+    "The same for the rows of Z (n, M), into looks L and scores (n,)."
+    for t in range(len(Z)): L[t], scores[t] = walk(Z[t], W, cells, gains, price)
+
+
+@kernel
+def teach_heads(label: int, z: np.ndarray, W: np.ndarray, P: np.ndarray, room: np.ndarray) -> None:
+    "An online Newton step of each head that needs no more than the values z (L,). P (M + 1, M + 1, M + 1): inverses of summed curvatures."
+    for m in range(len(z) + 1):
+        x, score = room[0, : m + 1], W[m, m]
+        x[m] = 1.0
+        for a in range(m):
+            x[a] = z[a]
+            score += W[m, a] * z[a]
+        p = 1 / (1 + math.exp(-min(max(score, -30.0), 30.0)))
+        newton(W[m, : m + 1], P[m, : m + 1, : m + 1], x, label - p, max(p * (1 - p), 1e-6), room[1, : m + 1])
+
+# %% ../../nbs/results/classifiers.ipynb #45dac2c8
+class Steps(Thompson):
+    """Favourites one after the other, while r further looks are expected to gain more than r prices; a head for each number of looks.
+
+    The price moves so that a round costs the budget on average. A share of the rounds, t^(-1/3) at least, explores: random features
+    beside the first favourites. `honest`: only these rounds, which look at no value before they choose, enter the sums of pairs.
+    """
+
+    wide, honest = 3, False
+
+    def __init__(self, d: int, budget: int, T: int, distinct: int, seed: int):
+        super().__init__(d, budget, T, distinct, seed)
+        self.most, self.t, self.next, self.price, self.ones = min(d, self.wide * budget), 0, math.ceil(5 * d / budget), 0.01, 1.0
+        self.sums, self.F, self.gains = auto(d, float(self.most), costs=np.ones(d), seed=seed), np.zeros(0, int), expected_gains()
+        self.menu, m = auto(d, self.most).menu, self.most + 1
+        self.W, self.P, self.cells = np.zeros((m, m)), np.tile(np.eye(m), (m, 1, 1)), np.zeros((m, m), int)
+        self.room = np.zeros((2, m))
+
+    def play(self, X: np.ndarray, y: np.ndarray) -> np.ndarray: return np.array([self.round(*row) for row in zip(X, y, strict=True)])
+
+    def round(self, row: np.ndarray, label: int) -> float:
+        F, k, explore = self.F, self.budget, not len(self.F) or self.rng.random() < max(0.05, (self.t + 1) ** (-1 / 3))
+        z = self.scaled(row[F], F)
+        if explore:
+            m = min(len(F), k - max(2, k // 4))
+            z = z[:m]
+            _, score = walk(z, self.W, self.cells, self.gains, -1.0)
+            S = np.concatenate([F[:m], self.rng.choice(np.setdiff1d(np.arange(len(self.w)), F[:m]), k - m, replace=False)])
+        else:
+            looks, score = walk(z, self.W, self.cells, self.gains, self.price)
+            z, S = z[:looks], F[:looks]
+            self.moved(looks)
+        teach_heads(label, z, self.W, self.P, self.room)
+        self.n[S] += 1
+        move = row[S] - self.mean[S]
+        self.mean[S] += move / self.n[S]
+        self.spread[S] += move * (row[S] - self.mean[S])
+        if len(S) and (explore or not self.honest): self.sums.learn(S, row[S], float(label))
+        self.t, self.ones = self.t + 1, self.ones + label
+        if self.t >= self.next: self.choose()
+        return float(sigmoid(score))
+
+    def moved(self, looks: int) -> None: self.price = min(max(self.price * math.exp(0.01 * (looks - self.budget)), 1e-9), 0.3)
+
+    def choose(self) -> None:
+        "Favourites anew, in the order of forward selection; of the heads what still belongs to them."
+        V, b = self.sums.moments()
+        F, old, W, P = blocks_forward(V, b[None], self.menu, self.most, False)[0], self.F, self.W.copy(), self.P.copy()
+        for m in range(1, len(F) + 1):
+            if np.array_equal(F[:m], old[:m]): continue
+            new = np.flatnonzero(np.isin(F[:m], old[:m]))
+            to, of = np.append(new, m), np.append([int(np.flatnonzero(old == F[a])[0]) for a in new], m).astype(int)
+            self.W[m], self.P[m] = 0.0, np.eye(len(W))
+            self.W[m, to], self.P[m][np.ix_(to, to)] = W[m, of], P[m][np.ix_(of, of)]
+        self.F, self.next = F, self.t + max(1, math.ceil(0.1 * self.t))
+        q = self.ones / (self.t + 2) * (1 - self.ones / (self.t + 2))
+        spread = np.array([self.W[m, :m] @ V[np.ix_(F[:m], F[:m])] @ self.W[m, :m] for m in range(len(F) + 1)])  # of a score: D + q D^2
+        D = np.maximum.accumulate((np.sqrt(1 + 4 * q * spread) - 1) / (2 * q))  # squared distances of the classes
+        D += 1e-3 * np.arange(len(F) + 1)
+        far = np.sqrt(np.maximum(D[None] - D[:, None], 4e-4))
+        self.cells[: len(D), : len(D)] = np.clip(np.rint(np.log(far / APART[0]) / math.log(APART[1] / APART[0])), 0, len(APART) - 1)
+
+    def frozen(self, X: np.ndarray) -> np.ndarray:
+        "The price is set so that these rows cost the budget on average."
+        Z, scores, self.looks = self.scaled(X[:, self.F], self.F), np.zeros(len(X)), np.zeros(len(X), int)
+        low, high = 1e-12, 1.0
+        for _ in range(40):
+            price = math.sqrt(low * high)
+            walk_all(Z, self.W, self.cells, self.gains, price, self.looks, scores)
+            low, high = (price, high) if self.looks.mean() > self.budget else (low, price)
+        walk_all(Z, self.W, self.cells, self.gains, high, self.looks, scores)
+        return sigmoid(scores)
+
+
+class HonestSteps(Steps):
+    "The same; sums from rounds that look at no value before they choose."
+
+    honest = True
+
+
+class Prefix(Steps):
+    "The same heads; the first favourites of everybody, as many as the budget allows."
+
+    wide = 1
+
+    def moved(self, looks: int) -> None: self.price = -1.0
+
+    def frozen(self, X: np.ndarray) -> np.ndarray:
+        Z, scores, self.looks = self.scaled(X[:, self.F], self.F), np.zeros(len(X)), np.zeros(len(X), int)
+        walk_all(Z, self.W, self.cells, self.gains, -1.0, self.looks, scores)
+        return sigmoid(scores)
+
+# %% ../../nbs/results/classifiers.ipynb #dc5ee489
+def two_normals(draw: int, T: int = 20_000, d: int = 20) -> tuple[np.ndarray, np.ndarray]:
+    "Two normal classes with one covariance, ten of the features with means of their own; the last JUDGED rows are for judging."
+    rng = np.random.default_rng([draw, 60])
+    A, y = rng.standard_normal((d, d)), rng.integers(0, 2, T + JUDGED)
+    gap = np.where(np.arange(d) < d // 2, rng.uniform(0.7, 1.4, d), 0) * rng.choice([-1, 1], d)
+    return rng.multivariate_normal(np.zeros(d), 0.5 * np.eye(d) + 0.5 * A @ A.T / d, len(y)) + y[:, None] * gap, y
+
+# %% ../../nbs/results/classifiers.ipynb #16919d25
+WAYS: dict[str, tuple[Any, str]] = {
+    "classes": (Auto, "auto with classes"), "prefix": (Prefix, "same heads, one set"), "steps": (Steps, "step by step"),
+    "honest": (HonestSteps, "step by step, honest sums"),
+}
+NORMALS = "two normals"  # the stream on which the rule is right
+
+
+@experiment
+def stepped(name: str, method: str, draw: int) -> dict[str, float]:
+    "Held-out log loss and mean looks of the checkpoints of the last half."
+    if name == NORMALS: (X, y), k, stream, others = two_normals(draw), 3, np.arange(20_000), np.arange(20_000, 20_000 + JUDGED)
+    else:
+        (X, y), k = rows_of(name), SETS[name][0]
+        stream, others = halves(X, y, draw)
+    made, marks, looks = WAYS[method][0](X.shape[1], k, len(stream), len(np.unique(stream)), draw), [], []
+    for part in np.array_split(stream, PARTS):
+        made.play(X[part], y[part])
+        marks.append(log_loss(made.frozen(X[others]), y[others]))
+        looks.append(float(np.mean(getattr(made, "looks", k))))
+    return {"loss": float(np.mean(marks[PARTS // 2 :])), "looks": float(np.mean(looks[PARTS // 2 :]))}
+
+
+def step_cells(draws: int) -> dict[str, list[Cell]]:
+    "Of the stream and of each table at hand all ways and draws."
+    return {s: [Cell("stepped", {"name": s, "method": m, "draw": i}) for m in WAYS for i in range(draws)]
+            for s in (NORMALS, *(s for s in SETS if s != "MNIST 3 or 5" and at_hand(s)))}
+
+
+def table_of_steps(found: dict[str, Any]) -> str:
+    "Losses by table and way, and what looking first loses or gains beside the fixed budget."
+    error = lambda v: f" ± {np.std(v, ddof=1) / math.sqrt(len(v)):.3f}" if len(v) > 1 else ""
+    cell = lambda told: f"{np.mean(told['loss']):.3f}{error(told['loss'])} ({np.mean(told['looks']):.1f})"
+    more = lambda by: f"{np.mean(by['steps']['loss']) - np.mean(by['classes']['loss']):+.3f}"
+    rows = [[s, *(cell(by[m]) for m in WAYS), more(by)] for s, by in found.items()]
+    return markdown(["table", *(f"{words} (looks)" for _, words in WAYS.values()), "steps less auto"], rows)
+
+
+@section("own", "Step by step at equal looks", step_cells)
+def own_steps(results: dict[str, list[Any]], out: Path) -> str:
+    "steps.json, and the table."
+    found: dict[str, Any] = {}
+    for name, told in results.items():
+        draws = len(told) // len(WAYS)
+        parts = {m: told[i * draws : (i + 1) * draws] for i, m in enumerate(WAYS)}
+        found[name] = {m: {key: [r[key] for r in part] for key in ("loss", "looks")} for m, part in parts.items()}
+    store(out, "steps", found)
+    return table_of_steps(found)
