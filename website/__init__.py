@@ -9,6 +9,8 @@ Run from the top of the repository:
     python -m website --readme   write README.md from nbs/index.ipynb
     python -m website --numbers  put numbers, citations and references in the notebooks right (--check: only say what is wrong)
     python -m website --mathjax  only fill nbs/mathjax/, which a build with Quarto needs too
+    python -m website.book FILE  the chapters as one PDF, with typst (make pdf)
+    python -m website.sizes SITE TABLE   how long the pages are in Chromium (make sizes)
 
 Navigation, title, bibliography and MathJax's place come from _quarto.yml, so that Quarto makes the same site.
 `numbers` keeps the numbers that stand in the notebooks, `rich` turns their plain form into fences and labels,
