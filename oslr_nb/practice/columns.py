@@ -153,7 +153,7 @@ class Column:
         for v in found: self.fillers[v] += int(np.count_nonzero(numbers == v))
         if found and (rest := numbers[~np.isin(numbers, list(found))]).size: low, high = float(rest.min()), float(rest.max())
         if not found or rest.size: self.inner = min(self.inner[0], low), max(self.inner[1], high)
-        self.whole = self.whole and numbers[0] % 1 == 0 and not (numbers % 1).any()
+        self.whole = self.whole and self.wrong is None and numbers[0] % 1 == 0 and not (numbers % 1).any()
         if self.whole: self.add_whole(numbers, column)
 
     def add_gaps(self, empty: np.ndarray, word: np.ndarray, row: int) -> None:

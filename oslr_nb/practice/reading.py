@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.base.checks import TOO_LARGE, check_real, fail, need
+from ..core.base.checks import LARGEST, TOO_LARGE, check_real, fail, need
 from ..core.base.frames import code_points, looks_like
 from ..core.base.storage import check_regular
 from .columns import CATEGORIES, DATE, MISSING, Column, doubts, index_reason, is_text, number_of, plain, shell_word
@@ -559,6 +559,8 @@ def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, n
     at = [names.index(c) for c in (*columns, target.strip())]
     found = [matrix(batch, part, Checksum(len(at))) for batch in batches(path, at, "history")]
     X, y = joined(found) if found else (np.empty((0, len(its))), np.empty(0))
+    for name, v in zip((*part.names, target.strip()), (*X.T, y), strict=True):
+        for t in np.flatnonzero(np.abs(v) > LARGEST)[:1]: fail(f"column {name!r} of history, row {t + 1}", float(v[t]), TOO_LARGE)
     whole = np.full((len(y), len(survey.names)), np.nan)
     whole[:, its] = X
     labelled = ~np.isnan(y)

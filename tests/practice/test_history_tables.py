@@ -1,6 +1,7 @@
 """Rows that are known already, in a file: columns and words by name, what is said of them, a run resumed, a service begun again."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -69,6 +70,21 @@ def test_papers_say_no(tables, tmp_path):
                   options={"k": 1, "T": 100})
     with refused("RDA1 learns from whole rows"):
         run_table(tables[0], target="y", budget=3, encode=True, out=tmp_path / "o", history=tables[1], learner="ito2017.RDA1")
+
+
+@pytest.mark.parametrize(("column", "row", "value"), [("a", 0, "inf"), ("b", 7, "-1e300"), ("y", 3, "1e70"), ("y", 0, "-inf")])
+def test_no_number(tmp_path, column, row, value):
+    "Too large, or infinite: the column and the row of the file are named, without a warning of numpy."
+    rows = [{"a": str(t % 7), "b": str(t * t % 11), "y": str(t % 3)} for t in range(30)]
+    for name in ("new", "old"):
+        if name == "old": rows[row][column] = value
+        (tmp_path / f"{name}.csv").write_text("a,b,y\n" + "".join(f"{r['a']},{r['b']},{r['y']}\n" for r in rows))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with refused(f"column '{column}' of history, row {row + 1} = "):
+            run_table(tmp_path / "new.csv", target="y", budget=2, out=tmp_path / "o", history=tmp_path / "old.csv")
+        with refused(f"column '{column}', row {row + 1} = "):
+            run_table(tmp_path / "old.csv", target="y", budget=2, out=tmp_path / "o")
 
 
 def test_service(tmp_path):
