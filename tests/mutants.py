@@ -27,8 +27,8 @@ from queue import Queue
 from oslr_nb.core.base.kernels import source_digest
 
 TOP = Path(__file__).parents[1]
+# Of the core, these modules; and every module of the papers and of our own.
 MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse/dantzig_selector", "sparse/selectors"]
-# and every paper
 PARTS = ("oslr_nb", "nbs", "tests", "website", "settings.ini", "pyproject.toml", "_quarto.yml")
 # Argument checks and array sizes are no mathematics; a mutant there says nothing about a theorem.
 SKIPPED_CALLS = re.compile(r"^(check_\w+|fail|warn|zeros|empty|arange|register|refuse\w*|isclose|allclose|top_buffer|default_rng)$")
@@ -61,9 +61,10 @@ class Mutant:
 
 
 def sources(root: Path) -> list[Path]:
-    "The modules that hold mathematics: some of the core, the papers, and the kernels of their checks."
+    "The modules that hold mathematics: some of the core, the papers, our own, and the kernels of the papers' checks."
     package = root / "oslr_nb"
-    found = [next((package / "core").rglob(f"{name}.py")) for name in MODULES] + list((package / "papers").rglob("*.py"))
+    found = [next((package / "core").rglob(f"{name}.py")) for name in MODULES]
+    found += [path for part in ("papers", "own") for path in (package / part).rglob("*.py")]
     no_papers = ("core", "own", "claims.py", "problems.py")
     found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in no_papers]
     return sorted(p for p in found if p.name != "__init__.py")
@@ -76,12 +77,15 @@ def name_of(node: ast.AST) -> str:
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
-    "Functions and methods that carry mathematics, with their qualified names; claims and their scaffolding are left out."
+    """Functions and methods that carry mathematics, with their qualified names; claims and their scaffolding are left out. Of a class
+    also the methods of a base that is not public, such as the state of a learner."""
     public = next((ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "__all__"), [])
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {name_of(base) for node in classes if node.name in public for base in node.bases}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             if node.name in public or any(name_of(d) == "kernel" for d in node.decorator_list): yield node.name, node
-        elif isinstance(node, ast.ClassDef) and node.name in public:
+        elif isinstance(node, ast.ClassDef) and node.name in set(public) | bases:
             for part in node.body:
                 if isinstance(part, ast.FunctionDef): yield f"{node.name}.{part.name}", part
 
@@ -321,11 +325,13 @@ def apply(m: Mutant, root: Path) -> None:
 def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     "The first test that notices the mutant, or an empty string; slow pages come last."
     page = re.findall(r"^# %% \S*?nbs/(\S+\.ipynb) ", (root / m.module).read_text(encoding="utf-8"), re.M)[-1]
-    paper = m.module.split("/")[2].removesuffix(".py") if re.search("/(papers|ledger)/", m.module) else ""
+    part, *names = Path(m.module).with_suffix("").parts[1:]
+    paper = names[0] if part in ("papers", "ledger") else "own" if part == "own" else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     env = environment(root, m)
     room, stem = Path(m.module).parent.name, Path(m.module).stem
-    own = [[str(p)] for name in dict.fromkeys((paper, stem, f"{room}_{stem}")) for p in (root / "tests").rglob(f"test_{name}.py")]
+    stems = (paper, stem, f"{room}_{stem}", f"{part}_{names[0]}")
+    own = [[str(p)] for name in dict.fromkeys(stems) for p in (root / "tests").rglob(f"test_{name}.py")]
     steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and {Path(page).stem}"]]
     for step in steps:
         try: done = subprocess.run(command + step, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)
@@ -359,7 +365,8 @@ def try_one(m: Mutant, trace: dict, slots: Queue, tests: bool) -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--count", type=int, default=240, help="source mutants besides those of bound functions")
+    parser.add_argument("--count", type=int, default=600, help="source mutants besides those of bound functions")
+    parser.add_argument("--bounds", action="store_true", help="only mutants of functions whose name begins with bound_")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only mutants whose key contains this text")
     parser.add_argument("--papers", nargs="*", default=[], help="only claims of these papers")
@@ -372,6 +379,7 @@ def main() -> int:
     known = json.loads(args.out.read_text()) if args.again else []
     wanted = {r["key"] for r in known if not (r["verify"] or r["tests"])}
     chosen = [m for m in sample(mutants(TOP), 10**9 if args.again else args.count, args.seed) if args.only in m.key]
+    if args.bounds: chosen = [m for m in chosen if m.function.startswith("bound_")]
     if args.again: chosen = list({m.key: m for m in chosen if m.key in wanted}.values())
     if args.list:
         for m in chosen: print(f"{m.kind:12} {m.key}")

@@ -580,7 +580,7 @@ def bound_fkk_below(
     """
     known = Constants(d, budget, k)
     eta = fkk_rates(known, T, rates)[0] * step * hedge_step
-    here = Constants(d, known.budget, k, y_max=math.sqrt(k / d))
+    here = Constants(d, known.budget, k, x_norm=math.sqrt(k / d), y_max=math.sqrt(k / d))  # what a subset sees of an example, and its label
     if eta * here.low > 700: return -math.inf
     return hedge_at_least(d, k, T / d, eta) - eta * second_order_factor(eta * here.low) * here.second * T
 
