@@ -246,7 +246,7 @@ OTHERWISE = {
     **{f"kale2017.{name}": {"known": kale2017.BatchConditions(1.2, 0.5)} for name in ("bound_greedy", "greedy_parameters")},
     "ito2018.corollary_2": {"b": 1.0},
     "ito2018.projection_gradient": {"values": [0.1, 0.2], "yhat": 0.1, "y": 0.2},
-    "ito2018.bound_first_order": {"loss": 2.0},
+    "ito2018.bound_first_order": {"total": 2.0},
     "oco.bound_self_bounding": {"loss": 2.0, "ratio": 1.0},
     **{name: {"gradient": lambda j, w: np.ones(D), "largest": 0.0, "eta": eta} for name, eta in
        (("oco.dual_averaging", 0.1), ("oco.adaptive_dual_averaging", 0.1), ("oco.ogd", np.linspace(2, 1, T)),

@@ -428,7 +428,7 @@ class Loss(NamedTuple):
 
     value: Callable[[Any, Any], Any]  # of score and label
     slope: Callable[[Any, Any], Any]  # its derivative in the score
-    mean: Callable[[np.ndarray], float]  # of labels (n,): the score with the smallest mean loss
+    best: Callable[[Any], Any]  # of the mean of some labels: the score with the smallest mean loss
 
 
 def squared(score: Any, y: Any) -> Any:
@@ -443,10 +443,9 @@ def squared_slope(score: Any, y: Any) -> Any:
     return 2 * (score - y)
 
 
-def mean_of(y: np.ndarray) -> float:
+def itself(mean: Any) -> Any:
     "The mean."
-    return float(y.mean())
-
+    return mean
 
 
 LEAST = 5e-4  # of a probability: smaller ones count as this one
@@ -463,11 +462,29 @@ def log_slope(score: Any, y: Any) -> Any:
     return (p - y) / (p * (1 - p))
 
 
+def logistic(score: Any, y: Any) -> Any:
+    "ln(1 + exp(-y score)); score: log-odds of the label 1 against -1."
+    return np.logaddexp(0.0, -np.asarray(y) * score)
+
+
+def logistic_slope(score: Any, y: Any) -> Any:
+    "-y / (1 + exp(y score))."
+    y = np.asarray(y)
+    return -y * np.exp(-np.logaddexp(0.0, y * score))
+
+
+def log_odds(mean: Any) -> Any:
+    "Log-odds of the label 1 where the labels -1 and 1 have this mean; of each at least `LEAST`."
+    share = np.clip((1 + np.asarray(mean)) / 2, LEAST, 1 - LEAST)
+    return np.log(share / (1 - share))
+
+
 def no_loss(score: Any, y: Any) -> Any:
     "NaN: one number says nothing of more than two classes."
     return np.full(np.shape(score), np.nan)
 
 
-SQUARED = Loss(squared, squared_slope, mean_of)
-PROBABILITIES = Loss(log_loss, log_slope, mean_of)
-UNSCORED = Loss(no_loss, no_loss, mean_of)
+SQUARED = Loss(squared, squared_slope, itself)
+LOGISTIC = Loss(logistic, logistic_slope, log_odds)
+PROBABILITIES = Loss(log_loss, log_slope, itself)
+UNSCORED = Loss(no_loss, no_loss, itself)

@@ -81,7 +81,7 @@ class Run:
         Returns
         -------
         array (T,)
-            Loss of the run minus loss of `w` after each round, in squared labels.
+            Loss of the run minus loss of `w` after each round, in squared labels where the loss is the squared one.
         """
         if self.loss in (PROBABILITIES, UNSCORED): fail("losses of the run", "log losses", "those of scores", "w'x is no probability")
         w = check_magnitude("w", check_array("w", by_names("w", w, self.names, "weight"), (self.X.shape[1],)))
@@ -135,7 +135,7 @@ class Run:
         if len(self.rows) < 2: fail("rounds", len(self.rows), "at least 2", "nothing is known before the first label")
         y, losses = self.y[self.rows], self.losses
         known, before = np.nan_to_num(y), np.arange(len(y))
-        means = self.loss.value(np.append(0.0, np.cumsum(known)[:-1]) / np.maximum(before, 1), y)
+        means = self.loss.value(self.loss.best(np.append(0.0, np.cumsum(known)[:-1]) / np.maximum(before, 1)), y)
         parts = np.array_split(before[1:], min(40, len(y) - 1))
         mean = lambda v: np.array([np.nanmean(v[p]) if np.isfinite(v[p]).any() else np.nan for p in parts])
         X, levels = self.X[self.rows] if self.X.shape[1] <= 1000 else np.full((1, 1), np.nan), {}

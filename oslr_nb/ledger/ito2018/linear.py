@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ...papers.ito2018.linear import DIRECTIONS, SCHEDULES, LinearProjection, bound_first_order, bound_in_hindsight
 from ...papers.ito2018.linear import bound_projection, bound_projection_schedule, bound_theorem_4, draw_directions, linear_projection
-from ...papers.ito2018.linear import projection_gradient, projection_rate
+from ...papers.ito2018.linear import projection_gradient, projection_rate, slope_of
 
 # %% auto #0
 __all__ = []
@@ -23,7 +23,7 @@ import numpy as np
 
 from ...core.base.compiled import generator_words
 from ...core.game.driver import simulate
-from ...core.game.environment import measure, split_query
+from ...core.game.environment import LOGISTIC, measure, split_query
 from ...core.mathematics.oco import dual_averaging_step
 from ..claims import Case, Erratum, Evidence, claim
 from ..claims import farthest_from_one, mean_limit, random_fractions, regret_in_band, slope_interval
@@ -176,7 +176,8 @@ def best_step(case: Case, step: float = 1.0) -> Evidence:
     return Evidence(bound_projection_schedule(lam, d, k, *scales), "<=", bound_projection(d, k, T, *scales))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fcb6cc1e
-LINEAR_FUNCTIONS = ("rate", "bound", "as printed", "any schedule", "in hindsight", "first order", "step of the learner", "step as printed")
+LINEAR_FUNCTIONS = ("rate", "bound", "as printed", "any schedule", "in hindsight", "first order", "step of the learner", "step as printed",
+                    "logistic rate", "logistic bound", "logistic first order")
 
 
 @claim("ito2018", "the bounds of Algorithm 2 as functions", id="C16", tier="exact", proof="thm-linear", cases=20,
@@ -186,7 +187,7 @@ LINEAR_FUNCTIONS = ("rate", "bound", "as printed", "any schedule", "in hindsight
        | {"d/k in the place of d/(k - 1)": {"bought": 0}, "d/(k - 1) in the place of its root": {"power": 1.0},
           "D for D^2 in q": {"radius": 1}})
 def linear_bounds(case: Case, halved: str = "", bought: int = 1, power: float = 0.5, radius: int = 2) -> Evidence:
-    "Of eight functions at random arguments the value over the formula farthest from 1."
+    "Of eleven functions at random arguments the value over the formula farthest from 1."
     rng, root = case.rng, math.sqrt
     d = int(rng.integers(4, 300))
     k, T = int(rng.integers(2, d + 1)), int(10 ** rng.uniform(0, 4))
@@ -203,6 +204,11 @@ def linear_bounds(case: Case, halved: str = "", bought: int = 1, power: float = 
         / (2 * ratio * (D * X + Y) ** 2 * X**2 * float((1 / lam).sum()) + D**2 * lam[-1] / 2),
         "in hindsight": bound_in_hindsight(d, k, T, D, X, Y) / (bound * (1 + root((1 - (k - 1) / d) / 2))),
         "first order": bound_first_order(d, k, loss, D, X) / ((q + root(q**2 + 4 * q * loss)) / 2),
+        "logistic rate": projection_rate(d, k, D, X, Y, step, "logistic") * step / (X * Y / D * root(2 * ratio)),
+        "logistic bound": bound_projection(d, k, T, D, X, Y, step, "logistic")
+        / (root(2) * D * X * Y * ratio**power * root(T) * (step + 1 / step) / 2),
+        "logistic first order": bound_first_order(d, k, loss, D, X, 1.0, "logistic", Y)
+        / ((q * Y**2 / 4 + root((q * Y**2 / 4) ** 2 + q * Y**2 * loss)) / 2),
         "step of the learner": learner("theorem") * step / ((D * X + Y) * X / D * root(8 * ratio)),
         "step as printed": learner("printed") * step / root(8 * ratio),
     }
@@ -414,6 +420,85 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
     regrets = measured_regrets(kind, d, k, T, 12, 2, radius=D, x_norm=X, y_max=Y, **rule)
     loss = {"steady": 0.0, "noise": float(T), "oblique": 0.01 * T}[kind]
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound_first_order(d, k, 0.0 if perfect else loss, D, X))
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #b8876187
+@claim("ito2018", "the logistic loss (ours)", id="C30", tier="certificate", proof="thm-logistic",
+       cases=[(d, k, Y) for d, k in ((3, 2), (5, 3), (6, 6)) for Y in (1.0, 3.0)],
+       tex=r"\mathbb E\hat g=\ell'(\hat y,y)x,\quad\mathbb E\Vert\hat g\Vert^2=\tfrac d{k-1}\ell'^2\Vert x\Vert^2,\quad\ell'^2\le Y^2\ell",
+       controls={"scaled by d/k": {"draws": 1}, "the slope of the other label": {"sign": -1.0},
+                 "a second moment five per cent smaller": {"share": 0.95}, "Y for Y^2": {"power": 1}})
+def logistic_estimate(case: Case, draws: int = 0, sign: float = 1.0, share: float = 1.0, power: int = 2) -> Evidence:
+    "Both moments over all sets, from the kernel, beside the derivative of the loss by differences; and the largest slope^2 / loss."
+    d, k, Y = case.value
+    x, w, r, h = case.rng.standard_normal(d), case.rng.standard_normal(d), k - 1, 1e-6
+    y = Y * float(case.rng.choice([-1, 1]))
+    s = float(w @ x)
+    slope = float(LOGISTIC.value(s + h, y) - LOGISTIC.value(s - h, y)) / (2 * h)
+    sets = list(itertools.combinations(range(d), r))
+    estimates = [2 * d / (r + draws) * slope_of(s, sign * y, True) * np.isin(np.arange(d), S) * x for S in sets]
+    wrong = np.abs(np.mean(estimates, axis=0) - slope * x).max()
+    squares = np.mean([g @ g for g in estimates]) / (share * d / r * slope**2 * (x @ x)) - 1
+    z = np.linspace(-30, 30, 2001)
+    steepest = max(4 * slope_of(v, y, True) ** 2 / float(LOGISTIC.value(v, y)) for v in z) / Y**power
+    return Evidence(float(wrong) + abs(squares) + max(0.0, steepest - 1), "==", 0, tol=1e-6)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #67bddaca
+@claim("ito2018", "Algorithm 2 with the logistic loss, as compiled (ours)", id="C31", tier="certificate", proof="thm-logistic",
+       cases=[(s, q) for s in ("theorem", "adaptive") for q in DIRECTIONS],
+       tex=r"w_t,\ \hat y_t\text{ compiled}=w_t,\ \hat y_t\text{ of numpy on the same draws}",
+       controls={"the squared loss": {"loss": "squared"}, "another radius": {"radius": 0.9}, "lambda of the squared loss": {"halves": 4.0}})
+def logistic_is_textbook(case: Case, loss: str = "logistic", radius: float = 2.0, halves: float = 0.5) -> Evidence:
+    "Largest difference of weights and predictions in 150 rounds by hand, and compiled; case (schedule or adaptive, directions)."
+    (schedule, directions), d, k, T, Y = case.value, 11, 4, 150, 1.5
+    X, y, _ = oblique_stream(d, 2, T, case.rng)
+    y, h, squares, wrong = Y * np.sign(y), np.zeros(d), 0.0, 0.0
+    kw = {"radius": 2.0, "y_max": Y, "directions": directions, "loss": loss, "seed": 5} | step_options(schedule)
+    lr, again = LinearProjection(d, k, **kw), simulate(LinearProjection(d, k, **kw), X, y).predictions
+    for t, (x, label) in enumerate(zip(X, y, strict=True)):
+        lam = math.sqrt(squares) / radius if schedule == "adaptive" else 2 * halves * Y / radius * math.sqrt(2 * d / (k - 1) * (t + 1))
+        if schedule == "adaptive": lam *= 0.5 / halves
+        w = dual_averaging_step(h, lam, radius) if lam > 0 else np.zeros(d)
+        rows, S = split_query(lr.query(), d)
+        bought = rows[1:] if len(rows) > 1 else np.eye(d)[S]
+        yhat = float(w @ x)
+        wrong = max(wrong, np.abs(lr.coef_ - w).max(), abs(again[t] - yhat))
+        lr.predict(measure(x, rows, S))
+        lr.update(label)
+        g = d / (k - 1) * -label / (1 + math.exp(label * yhat)) * (bought.T @ (bought @ x))
+        h, squares = h + g, squares + g @ g
+    return Evidence(float(wrong), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #9f5d8e6f
+@claim("ito2018", "the logistic loss, the factors (ours)", id="C32", tier="statistical", level=1e-3, proof="thm-logistic",
+       cases=[(16, 2, 1.0), (64, 2, 1.0), (64, 9, 1.0), (256, 2, 1.0), (256, 33, 1.0), (64, 2, 100.0)],
+       tex=r"0.31\le\text{regret}/\bigl(\sqrt2DXY\sqrt{\tfrac{dT}{k-1}}\bigr)\le0.5,\ T=\tfrac{4d}{k-1}",
+       controls={"half of the bound": {"factor": lambda d, k, Y: 0.5},
+                 "without d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / d)},
+                 "d/(k - 1) in the place of its root": {"factor": lambda d, k, Y: math.sqrt(d / (k - 1) / 64)},
+                 "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / k)},
+                 "Y left out": {"factor": lambda d, k, Y: 1 / Y}})
+def logistic_first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+    "Mean regret of 300 runs on x = e_1, y = Y over the bound, D = 1 / (100 Y); case (d, k, Y)."
+    d, k, Y = case.value
+    T, D = 4 * d // (k - 1), 0.01 / Y
+    X, w, names = np.tile(np.eye(d)[0], (T, 1)), D * np.eye(d)[0], {"radius": D, "y_max": Y, "loss": "logistic"}
+    regrets = [simulate(LinearProjection(d, k, seed=case.rng, **names), X, np.full(T, Y)).regret(w)[-1] for _ in range(300)]
+    return regret_in_band(np.array(regrets), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.31, 0.5)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #48cb0acd
+@claim("ito2018", "the logistic loss, small losses (ours)", id="C33", tier="statistical", level=1e-3, proof="thm-logistic",
+       cases=[(64, 2, 4000), (16, 2, 8000), (64, 9, 8000), (16, 2, 2000)],
+       tex=r"0.08\le\text{regret}/\bigl(4D^2\tfrac d{k-1}+2D\sqrt{\tfrac d{k-1}L}\bigr)\le0.17",
+       controls={"half of the bound": {"share": 0.5}, "no loss of the comparator": {"loss": 0.0},
+                 "2 for d/(k - 1)": {"dimension": False}})
+def logistic_small_losses(case: Case, share: float = 1.0, loss: float = 1.0, dimension: bool = True) -> Evidence:
+    "Mean regret of 100 runs of the adaptive step against w = 0 on x = e_1 and fair coins, D = 3, over the bound; case (d, k, T)."
+    d, k, T = case.value
+    X, L = np.tile(np.eye(d)[0], (T, 1)), T * math.log(2)
+    play = lambda y: simulate(LinearProjection(d, k, radius=3.0, step="adaptive", loss="logistic", seed=case.rng), X, y).losses.sum() - L
+    regrets = np.array([play(case.rng.choice([-1.0, 1.0], T)) for _ in range(100)])
+    bound = bound_first_order(d if dimension else 2 * (k - 1), k, loss * L, 3.0, loss="logistic")
+    return regret_in_band(regrets, share * bound, 0.08, 0.17)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #46ee5a27
 @claim("ito2018", "Theorems 4 and 8, their hypothesis", id="E-C8", tier="certificate", proof="proof-of-theorem-4",

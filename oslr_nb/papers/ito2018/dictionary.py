@@ -21,7 +21,7 @@ from ...core.base.parameters import Rounds, Seed, XNorm, YMax, but, validated
 from ...core.game.registry import register
 from ...core.mathematics.sparse.selectors import GreedyState, best_subset, forward_backward, forward_selection
 from ...core.mathematics.sparse.selectors import greedy_weights, iht, lasso_select, omp, pursue
-from .linear import SCHEDULES, StepOfProjection
+from .linear import LOSSES, SCHEDULES, LossOfScore, StepOfProjection, half_slope, slope_of
 
 # %% auto #0
 __all__ = ['column_gradient', 'bound_dictionary', 'bound_theorem_8', 'bound_squared_errors', 'dictionary_projection',
@@ -76,24 +76,24 @@ def copies(m: int, budget: int, keep: int, design: str) -> float:
     return (m - keep if design == "outside" else m) / (budget - keep)
 
 
-def dictionary_rate(ratio: float, schedule: str, radius: float, x_norm: float, y_max: float) -> float:
+def dictionary_rate(ratio: float, schedule: str, radius: float, x_norm: float, y_max: float, loss: str = "squared") -> float:
     "lambda_t over sqrt(t) of a schedule; ratio: `copies`."
-    scale = 1.0 if schedule == "printed" else x_norm * (x_norm * radius + y_max) / radius
+    scale = 1.0 if schedule == "printed" else x_norm * half_slope(loss, x_norm * radius, y_max) / radius
     return scale * math.sqrt(8 * ratio)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #67941763
 @validated
 def bound_dictionary(
     T: Rounds, m: SeveralColumns, budget: Bought, keep: Predicting | None = None, errors: Errors = 0.0, radius: Radius = 1.0,
-    x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0, design: Design = "uniform",
+    x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0, design: Design = "uniform", loss: LossOfScore = "squared",
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
-    Returns: against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels. Source: Ito
-    et al. 2018, Theorem 8; the constant is ours.
+    Returns: against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels, or as the logistic loss, which
+    has no unit. Source: Ito et al. 2018, Theorem 8; the constant is ours.
     """
     ratio = copies(m, budget, budget // 2 if keep is None else keep, design)
-    reach = x_norm * (x_norm * radius + y_max)
+    reach = x_norm * half_slope(loss, x_norm * radius, y_max)
     return reach * (radius * math.sqrt(2 * ratio * T) * (step + 1 / step) + 2 * errors)
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #ca233c15
@@ -220,6 +220,7 @@ class Plan(NamedTuple):
     rate: float
     radius: float
     x_norm: float
+    logistic: bool
 
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #597a53c2
 @kernel
@@ -310,7 +311,7 @@ def refresh(G: np.ndarray, s: DictionaryState) -> None:
 def dictionary_learn(y: float, n: int, late: bool, plan: Plan, s: DictionaryState) -> None:
     "Lines 7 and 8, and alpha = G eta kept up to date with the columns that were touched."
     G, num = plan.G, s.num.view(SCALARS)[0]
-    factor = 2 * (num.yhat - y)
+    factor = 2 * slope_of(num.yhat, y, plan.logistic)
     for a in range(n):
         g = factor * s.weight[a] * s.values[a]
         if g == 0: continue
@@ -388,13 +389,14 @@ class DictionaryProjection(Learner):
     def __init__(
         self, A: Dictionary, budget: Purchase, keep: Keep | None = None, radius: Radius = 1.0, x_norm: XNorm = 1.0,
         y_max: YMax = 1.0, step: StepOfProjection = 1.0, schedule: Schedule = "theorem", solver: Solver = "omp",
-        design: Design = "uniform", normalise: Normalise = True, seed: Seed = None,
+        design: Design = "uniform", normalise: Normalise = True, loss: LossOfScore = "squared", seed: Seed = None,
     ):
         A = check_dictionary(A)
         (d, m), given = A.shape, A.tolist()
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
-        options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise}
+        options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise, "loss": loss}
+        self.loss = LOSSES[loss]
         if solver == "exact" and math.comb(m, keep) > 10**8:
             fail("keep", keep, "small enough for at most 1e8 subsets of the columns", f"solver = 'exact' tries all {math.comb(m, keep)}")
         size = float(np.linalg.norm(A, 2))
@@ -408,8 +410,9 @@ class DictionaryProjection(Learner):
         self.G = (self.G + self.G.T) / 2
         ratio = copies(m, budget, keep, design)
         if isinstance(step, str): self.rate = 1 / radius
-        else: self.rate = dictionary_rate(ratio, schedule, radius, x_norm, y_max) / step
-        self._plan = Plan(self.columns, self.G, keep, design == "outside", step == "adaptive", self.rate, radius, x_norm)
+        else: self.rate = dictionary_rate(ratio, schedule, radius, x_norm, y_max, loss) / step
+        flags = design == "outside", step == "adaptive"
+        self._plan = Plan(self.columns, self.G, keep, *flags, self.rate, radius, x_norm, loss == "logistic")
         self._allocate()
 
     def __repr__(self) -> str:

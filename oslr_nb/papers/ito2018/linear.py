@@ -16,6 +16,7 @@ from ...core.base.compiled import entry, normal, row_product, squared_length
 from ...core.mathematics.designs import draw_outside
 from ...core.base.frames import check_stream
 from ...core.base.kernels import kernel, record
+from ...core.game.environment import LOGISTIC, SQUARED
 from ...core.game.learner import SLACK, Learner, Role, check_bought_values
 from ...core.mathematics.oco import adaptive_weight, bound_self_bounding, dual_averaging_step, rda_regret_bound
 from ...core.base.parameters import AdaptiveStep, Budget, Choice, Features, Multiplier, Nonnegative, Radius, Rounds
@@ -23,8 +24,9 @@ from ...core.base.parameters import Seed, SeveralFeatures, XNorm, YMax, but, val
 from ...core.game.registry import register
 
 # %% auto #0
-__all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',
-           'bound_projection_schedule', 'bound_in_hindsight', 'bound_first_order', 'LinearProjection']
+__all__ = ['LOSSES', 'LossOfScore', 'projection_gradient', 'linear_projection', 'half_slope', 'projection_rate',
+           'bound_projection', 'bound_theorem_4', 'bound_projection_schedule', 'bound_in_hindsight',
+           'bound_first_order', 'LinearProjection']
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fe832534
 SCHEDULES = ("theorem", "printed")
@@ -109,29 +111,39 @@ def linear_projection(
     return w, g
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
+LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
+LossOfScore = Annotated[str, Choice("(score - y)^2, or ln(1 + exp(-y score)) for labels -1 and 1.", words=tuple(LOSSES))]
+
+
+def half_slope(loss: str, reach: float, y_max: float) -> float:
+    "Half of the steepest slope of a loss, for scores of magnitude at most `reach` and labels of at most y_max."
+    return reach + y_max if loss == "squared" else y_max / 2
+
+
 @validated
 def projection_rate(
-    d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0
+    d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0,
+    loss: LossOfScore = "squared",
 ) -> float:
     """lambda_t / sqrt(t) of the best schedule for Algorithm 2.
 
-    Returns (radius x_norm + y_max) x_norm / radius sqrt(8 d / (budget - 1)) / step. Source: Ito et al. 2018, Theorem 4;
-    the constant is ours.
+    Returns h x_norm / radius sqrt(8 d / (budget - 1)) / step, where h is half of the steepest slope of the loss: radius x_norm + y_max for
+    the squared one, y_max / 2 for the logistic one. Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
-    return (radius * x_norm + y_max) * x_norm / radius * math.sqrt(8 * d / (budget - 1)) / step
+    return half_slope(loss, radius * x_norm, y_max) * x_norm / radius * math.sqrt(8 * d / (budget - 1)) / step
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #b83cfa15
 @validated
 def bound_projection(
     d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
-    step: Multiplier = 1.0,
+    step: Multiplier = 1.0, loss: LossOfScore = "squared",
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the step of `projection_rate`.
 
-    Returns: sqrt(8) radius (radius x_norm + y_max) x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest.
-    Source: Ito et al. 2018, Theorem 4; the constant is ours.
+    Returns: sqrt(8) radius h x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest; h as for `projection_rate`. In squared
+    labels, or as the logistic loss, which has no unit. Source: Ito et al. 2018, Theorem 4; the constant is ours.
     """
-    return (step + 1 / step) / 2 * radius * (radius * x_norm + y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
+    return (step + 1 / step) / 2 * radius * half_slope(loss, radius * x_norm, y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #570f17de
 @validated
@@ -171,14 +183,16 @@ def bound_in_hindsight(
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
 @validated
 def bound_first_order(
-    d: SeveralFeatures, budget: Numbers, loss: Nonnegative, radius: Radius = 1.0, x_norm: XNorm = 1.0, step: Multiplier = 1.0
+    d: SeveralFeatures, budget: Numbers, total: Nonnegative, radius: Radius = 1.0, x_norm: XNorm = 1.0, step: Multiplier = 1.0,
+    loss: LossOfScore = "squared", y_max: YMax = 1.0,
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the adaptive step.
 
-    Returns (q + sqrt(q^2 + 4 q loss)) / 2, where q = 16 d / (budget - 1) (radius x_norm)^2 at step 1. Does not grow
-    with T where the comparator fits. Ours.
+    total: loss of the comparator. y_max: for the logistic loss alone. Returns (q + sqrt(q^2 + 4 q total)) / 2, where q = 4 a d / (budget -
+    1) (radius x_norm)^2 at step 1, with a = 4, or y_max^2 for the logistic loss. Does not grow with T where the comparator fits. Ours.
     """
-    return bound_self_bounding(loss, 4 * d / (budget - 1) * x_norm**2, radius, step)
+    ratio = 4 if loss == "squared" else y_max**2
+    return bound_self_bounding(total, ratio * d / (budget - 1) * x_norm**2, radius, step)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48c2f513
 SCALARS = record("rounds", "squares", "norm2", "yhat")  # rounds learnt, sum of ||g||^2, ||h||^2, the prediction of this round
@@ -202,6 +216,15 @@ class Plan(NamedTuple):
     radius: float
     adaptive: bool
     x_norm: float
+    logistic: bool
+
+
+@kernel
+def slope_of(yhat: float, y: float, logistic: bool) -> float:
+    "Half of the slope of the loss in the score."
+    if not logistic: return yhat - y
+    z = y * yhat
+    return -0.5 * y / (1 + math.exp(z)) if z < 0 else -0.5 * y * math.exp(-z) / (1 + math.exp(-z))
 
 
 @kernel
@@ -233,7 +256,7 @@ def projection_predict(n: int, plan: Plan, state: ProjectionState) -> float:
 def projection_learn(y: float, n: int, late: bool, plan: Plan, state: ProjectionState) -> None:
     "Algorithm 2, line 7: h += g of (Ito 3), from the purchases besides the prediction; ||h||^2 is summed afresh every 64 rounds."
     h, S, Q, values, seen = state.h, state.S, state.Q, state.values, state.num.view(SCALARS)[0]
-    factor, squares, norm2 = 2.0 * h.size / S.size * (seen.yhat - y), 0.0, seen.norm2
+    factor, squares, norm2 = 2.0 * h.size / S.size * slope_of(seen.yhat, y, plan.logistic), 0.0, seen.norm2
     for a in range(S.size):
         g = factor * values[a]
         squares += g * g
@@ -278,7 +301,8 @@ class LinearProjection(Learner):
     """Algorithm 2 of Ito et al. 2018: measure along the weights, and estimate the gradient from random coordinates.
 
     In a round the learner buys w'x, which is its prediction, and budget - 1 random coordinates of x (or measurements along
-    random orthonormal directions), from which it estimates the gradient of the squared loss for dual averaging on a ball.
+    random orthonormal directions), from which it estimates the gradient of the loss for dual averaging on a ball. With loss = "logistic"
+    labels are -1 and 1, and predictions are log-odds of the label 1.
 
     Attributes
     ----------
@@ -314,16 +338,19 @@ class LinearProjection(Learner):
     @validated
     def __init__(
         self, d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0,
-        step: StepOfProjection = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates", seed: Seed = None,
+        step: StepOfProjection = 1.0, schedule: Schedule = "theorem", directions: Directions = "coordinates",
+        loss: LossOfScore = "squared", seed: Seed = None,
     ):
-        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step}
+        names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step, "loss": loss}
+        self.loss = LOSSES[loss]
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
         self.adaptive, self.orthonormal = step == "adaptive", directions == "orthonormal"
         if isinstance(step, str): self.rate = 1.0
         elif schedule == "printed": self.rate = math.sqrt(8 * d / (budget - 1)) / step
-        else: self.rate = projection_rate(d, budget, radius, x_norm, y_max, step)
-        self._plan, self.count = Plan(self.rate, radius, self.adaptive, x_norm), budget - 1 if self.orthonormal else 0
+        else: self.rate = projection_rate(d, budget, radius, x_norm, y_max, step, loss)
+        self._plan = Plan(self.rate, radius, self.adaptive, x_norm, loss == "logistic")
+        self.count = budget - 1 if self.orthonormal else 0
         self._allocate()
 
     @property
