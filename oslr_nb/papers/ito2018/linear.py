@@ -24,9 +24,8 @@ from ...core.base.parameters import Seed, SeveralFeatures, XNorm, YMax, but, val
 from ...core.game.registry import register
 
 # %% auto #0
-__all__ = ['LOSSES', 'LossOfScore', 'projection_gradient', 'linear_projection', 'half_slope', 'projection_rate',
-           'bound_projection', 'bound_theorem_4', 'bound_projection_schedule', 'bound_in_hindsight',
-           'bound_first_order', 'LinearProjection']
+__all__ = ['projection_gradient', 'linear_projection', 'projection_rate', 'bound_projection', 'bound_theorem_4',
+           'bound_projection_schedule', 'bound_in_hindsight', 'bound_first_order', 'LinearProjection']
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #fe832534
 SCHEDULES = ("theorem", "printed")
@@ -110,7 +109,7 @@ def linear_projection(
         h = h + g[t]                                                                     # line 8
     return w, g
 
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #da8de767
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
 LossOfScore = Annotated[str, Choice("(score - y)^2, or ln(1 + exp(-y score)) for labels -1 and 1.", words=tuple(LOSSES))]
 
@@ -119,7 +118,7 @@ def half_slope(loss: str, reach: float, y_max: float) -> float:
     "Half of the steepest slope of a loss, for scores of magnitude at most `reach` and labels of at most y_max."
     return reach + y_max if loss == "squared" else y_max / 2
 
-
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #8cd81e5e
 @validated
 def projection_rate(
     d: SeveralFeatures, budget: Numbers, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0, step: Multiplier = 1.0,
