@@ -388,7 +388,7 @@ def logistic_rounds(case: Case, factor: Any = lambda ratio, Y: 1.0) -> Evidence:
         if lr.error_sum_ > 1e-6: raise AssertionError("only the first column is ever seen: nothing is cut")
     return regret_in_band(np.array(regrets), factor(m / (budget - 1), Y) * bound_dictionary(T, m, budget, 1, **names), 0.31, 0.5)
 
-
+# %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #2efd56b1
 @claim("ito2018", "Algorithm 3 with the logistic loss, errors (ours)", id="C35", tier="statistical", level=1e-3, proof="thm-logistic",
        cases=[(3, 3, 2, 1), (12, 2, 6, 2)],
        tex=r"\mathbb E\bigl[R_T(Au)-XY\textstyle\sum_t\epsilon_t\bigr]\le\sqrt2DXY\sqrt{\tfrac{mT}{k-k'}}",
