@@ -368,7 +368,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=600, help="source mutants besides those of bound functions")
     parser.add_argument("--bounds", action="store_true", help="only mutants of functions whose name begins with bound_")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="only mutants whose key contains this text")
+    parser.add_argument("--only", default="", help="only mutants whose key matches this regular expression")
     parser.add_argument("--papers", nargs="*", default=[], help="only claims of these papers")
     parser.add_argument("--no-tests", action="store_true", help="claims only")
     parser.add_argument("--again", action="store_true", help="only the survivors in the file of --out, which is brought up to date")
@@ -378,7 +378,7 @@ def main() -> int:
     args = parser.parse_args()
     known = json.loads(args.out.read_text()) if args.again else []
     wanted = {r["key"] for r in known if not (r["verify"] or r["tests"])}
-    chosen = [m for m in sample(mutants(TOP), 10**9 if args.again else args.count, args.seed) if args.only in m.key]
+    chosen = [m for m in sample(mutants(TOP), 10**9 if args.again else args.count, args.seed) if re.search(args.only, m.key)]
     if args.bounds: chosen = [m for m in chosen if m.function.startswith("bound_")]
     if args.again: chosen = list({m.key: m for m in chosen if m.key in wanted}.values())
     if args.list:
