@@ -9,12 +9,13 @@ import copy
 import math
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..core.base.checks import LARGEST, as_array, check_flag, check_int, check_label, check_magnitude, check_real, fail, frame_of
-from ..core.base.checks import is_table
+from ..core.base.checks import check_array, is_table
 from ..core.base.checks import need, table_values
 from ..core.game.driver import environment_of, play, simulate
 from ..core.game.environment import check_offers, group_names
@@ -22,6 +23,7 @@ from ..core.base.frames import aligned, check_features, check_labels, column_nam
 from ..core.base.frames import table_of
 from ..core.game.learner import Learner
 from ..core.game.run import Run
+from ..core.game.saving import load
 from ..own.choice import make_learner, priced_learners
 from ..own.moments.classes import Classifier
 
@@ -38,7 +40,8 @@ except ImportError: ClassModel = Model = object  # type: ignore[misc,assignment]
 
 # %% auto #0
 __all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLREstimator', 'OSLRRegressor',
-           'OSLRClassifier', 'wide_enough', 'check_value', 'OneAtATime', 'OSLRLearner', 'OSLRStreamClassifier']
+           'OSLRClassifier', 'wide_enough', 'AFAMethod', 'of_kind', 'check_value', 'OneAtATime', 'OSLRLearner',
+           'OSLRStreamClassifier']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list[Any] | None, int]:
@@ -557,6 +560,72 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
 def wide_enough(X: np.ndarray, d: int) -> np.ndarray:
     "A single column has a column of zeros beside it."
     return X if X.shape[1] == d else np.column_stack([X, np.zeros(len(X))])
+
+# %% ../../nbs/practice/adapters.ipynb #5a540128
+class AFAMethod:
+    """A classifier that has learnt, as a method of AFABench: which feature is next, and probabilities from those that are known.
+
+    Parameters
+    ----------
+    learner : own.Classifier
+        The classifier; nothing is learnt here.
+
+    Notes
+    -----
+    Arrays are of numpy or of PyTorch, and answers are of the same kind; PyTorch is not needed. Features have the shape (n, d), classes
+    the order of `learner.classes`. Ours, for the interface of AFABench (`afabench/common/custom_types.py` there, 2025).
+
+    Examples
+    --------
+    >>> method = AFAMethod(learner)
+    >>> chosen = method.select(values, known)  # (n, 1): 1 for the first feature; 0 stops
+    >>> p = method.predict(values, known)      # (n, K)
+    """
+
+    has_builtin_classifier, cost_param, device = True, None, "cpu"
+
+    def __init__(self, learner: Learner):
+        if not isinstance(learner, Classifier): fail("learner", learner, "a classifier, for example oslr.auto(d, budget, classes=[...])")
+        self.learner = learner
+
+    def select(self, masked_features: Any, feature_mask: Any, selection_mask: Any = None) -> Any:
+        "Number of the next feature, from 1 on, or 0 to stop (n, 1). selection_mask: not read, a feature that is known is never chosen."
+        _, known = self._rows(masked_features, feature_mask)
+        F = self.learner.features_
+        F = np.append(F[np.argsort(-np.abs(self.learner.log_odds_[F]), kind="stable")], -1)  # after the last: 0, stop
+        left = np.column_stack([~known[:, F[:-1]], np.full(len(known), True)])
+        return of_kind(masked_features, F[left.argmax(axis=1), None] + 1)
+
+    def predict(self, masked_features: Any, feature_mask: Any) -> Any:
+        "Probabilities of the classes (n, K); what is not known counts as its mean."
+        values, known = self._rows(masked_features, feature_mask)
+        return of_kind(masked_features, self.learner.predict_proba_of(np.where(known, values, np.nan)))
+
+    def save(self, path: Any) -> None:
+        "Write the classifier into a folder."
+        Path(path).mkdir(parents=True, exist_ok=True)
+        self.learner.save(Path(path) / "learner.npz")
+
+    @classmethod
+    def load(cls, path: Any, device: Any = "cpu") -> AFAMethod:
+        "The method of a folder that `save` has written."
+        return cls(load(Path(path) / "learner.npz")).to(device)
+
+    def to(self, device: Any) -> AFAMethod:
+        "Itself: it computes where numpy does; answers go to the device of the question."
+        return self
+
+    def _rows(self, values: Any, known: Any) -> tuple[np.ndarray, np.ndarray]:
+        "Values (n, d) and which of them are known."
+        known = np.asarray(known.cpu() if hasattr(known, "cpu") else known, bool)
+        values = check_array("masked_features", values.cpu() if hasattr(values, "cpu") else values, (None, self.learner.d))
+        if known.shape != values.shape: fail("shape of feature_mask", known.shape, f"{values.shape}, that of masked_features")
+        return values, known
+
+
+def of_kind(question: Any, answer: np.ndarray) -> Any:
+    "An answer as an array of numpy, or as a tensor where the question was one, on its device."
+    return answer if isinstance(question, np.ndarray) else need("torch").as_tensor(answer, device=question.device)
 
 # %% ../../nbs/practice/adapters.ipynb #1bc308a5
 def check_value(name: str, value: Any) -> float:

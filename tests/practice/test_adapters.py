@@ -1,5 +1,6 @@
 """The adapters for scikit-learn and river: what they promise, what they read, and what they refuse."""
 
+import contextlib
 import copy
 import pickle
 import re
@@ -24,7 +25,7 @@ from test_learners import KEYS, make
 
 import oslr_nb as oslr
 from oslr_nb.own.choice import make_learner
-from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor, budget_of
+from oslr_nb.practice.adapters import AFAMethod, OSLRLearner, OSLRRegressor, budget_of
 from oslr_nb.practice.data import sparse_linear
 
 S = sparse_linear(12, 2, 600, seed=0)
@@ -320,3 +321,48 @@ def test_groups():
         with pytest.raises(ValueError, match=words): OSLRRegressor(**{"budget": 2} | kw).fit(table, y)
     model.feature_groups = names
     with pytest.raises(ValueError, match="feature_groups = "): model.partial_fit(table, y)
+
+
+def afa_kinds():
+    "Arrays of numpy and, where it is installed, tensors of PyTorch."
+    with contextlib.suppress(ImportError):
+        import torch
+
+        return [np.asarray, torch.as_tensor]
+    return [np.asarray]
+
+
+@pytest.mark.parametrize("kind", afa_kinds())
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_method_of_afabench(kind, classes, tmp_path):
+    "It takes each of its features once, the largest first, whatever is known already, then stops; saved and loaded it says the same."
+    rng = np.random.default_rng(classes)
+    X, y = rng.standard_normal((900, 9)), rng.integers(classes, size=900)
+    X[:, [1, 4]] += y[:, None]
+    learner = oslr.auto(9, 3, classes=range(classes), seed=0)
+    oslr.simulate(learner, X[:800], y[:800])
+    AFAMethod(learner).save(tmp_path / "new" / "folder")
+    method, rows = AFAMethod.load(tmp_path / "new" / "folder"), X[800:]
+    known = rng.random(rows.shape) < 0.2
+    before, F = known.copy(), learner.features_
+    for look in range(4):
+        seen = np.where(known, rows, 0.0)
+        chosen, p = method.select(kind(seen), kind(known)), method.predict(kind(seen), kind(known))
+        assert type(chosen) is type(p) is type(kind(seen)) and tuple(p.shape) == (100, classes)
+        chosen = np.asarray(chosen)[:, 0]
+        assert np.array_equal(np.asarray(p), learner.predict_proba_of(np.where(known, rows, np.nan)))
+        on = np.flatnonzero(chosen)
+        assert not known[on, chosen[on] - 1].any() and np.isin(chosen[on] - 1, F).all()
+        assert np.array_equal(chosen == 0, known[:, F].all(axis=1))
+        if look == 0: assert (chosen[~before[:, F].any(axis=1)] - 1 == F[np.abs(learner.log_odds_[F]).argmax()]).all()
+        known[on, chosen[on] - 1] = True
+    assert not on.size and np.array_equal(known | before, known) and not (known & ~before)[:, np.setdiff1d(range(9), F)].any()
+
+
+def test_what_afabench_is_refused():
+    "A learner of numbers, and arrays of other shapes."
+    with refused("learner = "): AFAMethod(oslr.auto(4, 2))
+    method = AFAMethod(oslr.auto(4, 2, classes=[0, 1]))
+    with refused("masked_features"): method.select(np.zeros((3, 5)), np.zeros((3, 5), bool))
+    with refused("feature_mask"): method.predict(np.zeros((3, 4)), np.zeros((3, 5), bool))
+    assert method.select(np.zeros((3, 4)), np.ones((3, 4), bool)).tolist() == [[0]] * 3
