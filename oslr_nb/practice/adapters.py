@@ -565,21 +565,9 @@ def wide_enough(X: np.ndarray, d: int) -> np.ndarray:
 class AFAMethod:
     """A classifier that has learnt, as a method of AFABench: which feature is next, and probabilities from those that are known.
 
-    Parameters
-    ----------
-    learner : own.Classifier
-        The classifier; nothing is learnt here.
-
-    Notes
-    -----
-    Arrays are of numpy or of PyTorch, and answers are of the same kind; PyTorch is not needed. Features have the shape (n, d), classes
-    the order of `learner.classes`. Ours, for the interface of AFABench (`afabench/common/custom_types.py` there, 2025).
-
-    Examples
-    --------
-    >>> method = AFAMethod(learner)
-    >>> chosen = method.select(values, known)  # (n, 1): 1 for the first feature; 0 stops
-    >>> p = method.predict(values, known)      # (n, K)
+    learner: an `own.Classifier`; nothing is learnt here. Arrays are of numpy or of PyTorch, which is not needed, and answers are of the
+    same kind. Features have the shape (n, d), classes the order of `learner.classes`. Ours, for the interface in
+    `afabench/common/custom_types.py` of AFABench, 2025.
     """
 
     has_builtin_classifier, cost_param, device = True, None, "cpu"
@@ -589,7 +577,7 @@ class AFAMethod:
         self.learner = learner
 
     def select(self, masked_features: Any, feature_mask: Any, selection_mask: Any = None) -> Any:
-        "Number of the next feature, from 1 on, or 0 to stop (n, 1). selection_mask: not read, a feature that is known is never chosen."
+        "Number of the next feature, from 1 on, or 0 to stop (n, 1). Known features are never chosen; selection_mask is not read."
         _, known = self._rows(masked_features, feature_mask)
         F = self.learner.features_
         F = np.append(F[np.argsort(-np.abs(self.learner.log_odds_[F]), kind="stable")], -1)  # after the last: 0, stop
