@@ -20,7 +20,7 @@ from oslr_nb.core.base.frames import check_rows
 from oslr_nb.core.base.storage import write_file
 from oslr_nb.core.game import environment
 from oslr_nb.core.game.driver import play, simulate
-from oslr_nb.core.game.environment import PROBABILITIES, SQUARED, Loss
+from oslr_nb.core.game.environment import LOGISTIC, PROBABILITIES, SQUARED, Loss
 from oslr_nb.core.game.learner import Learner, check_learner
 from oslr_nb.core.game.registry import ASSUMPTIONS, CLASSES, all_learners, at_a_glance, plain, register
 from oslr_nb.core.game.run import Run
@@ -225,11 +225,15 @@ def test_a_run_keeps_its_loss():
     for label in (0.0, 1.0):
         rise = (PROBABILITIES.value(p + 1e-6, label) - PROBABILITIES.value(p - 1e-6, label)) / 2e-6
         assert np.allclose(rise, PROBABILITIES.slope(p, label), rtol=1e-4)
+    for label in (-1.0, 1.0, 3.0):
+        rise = (LOGISTIC.value(y + 1e-6, label) - LOGISTIC.value(y - 1e-6, label)) / 2e-6
+        assert np.allclose(rise, LOGISTIC.slope(y, label), rtol=1e-4)
     coins = (np.arange(30) % 3 == 0) * 1.0
-    best = PROBABILITIES.value(PROBABILITIES.mean(coins), coins).sum()
-    assert all(PROBABILITIES.value(PROBABILITIES.mean(coins) + e, coins).sum() > best for e in (-0.01, 0.01))
-    assert all(SQUARED.value(SQUARED.mean(y) + e, y).sum() > SQUARED.value(SQUARED.mean(y), y).sum() for e in (-0.01, 0.01))
-    absolute = Loss(lambda score, y: np.abs(score - y), lambda score, y: np.sign(score - y), lambda y: float(np.median(y)))
+    for loss, labels in ((PROBABILITIES, coins), (LOGISTIC, 2 * coins - 1), (SQUARED, y)):
+        best = loss.best(labels.mean())
+        assert all(loss.value(best + e, labels).sum() > loss.value(best, labels).sum() for e in (-0.01, 0.01))
+    assert np.isfinite(LOGISTIC.best(np.array([-1.0, 0.0, 1.0]))).all()
+    absolute = Loss(lambda score, y: np.abs(score - y), lambda score, y: np.sign(score - y), lambda mean: mean)
     run = Run(np.eye(3), y, np.array([0, 1, 2, 2]), np.array([1.0, 1.0, np.nan, 0.0]), np.ones(4, int), loss=absolute)
     assert np.array_equal(run.losses, [0.5, 3.0, np.nan, 3.0], equal_nan=True) and np.allclose(run.regret(y), [0.5, 3.5, 3.5, 6.5])
 
