@@ -2239,6 +2239,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                                     'oslr_nb/ledger/ito2018/linear.py'),
                                                'oslr_nb.ledger.ito2018.linear.directions_law': ( 'papers/ito2018/linear.html#directions_law',
                                                                                                  'oslr_nb/ledger/ito2018/linear.py'),
+                                               'oslr_nb.ledger.ito2018.linear.early_regrets': ( 'papers/ito2018/linear.html#early_regrets',
+                                                                                                'oslr_nb/ledger/ito2018/linear.py'),
                                                'oslr_nb.ledger.ito2018.linear.estimate_bound': ( 'papers/ito2018/linear.html#estimate_bound',
                                                                                                  'oslr_nb/ledger/ito2018/linear.py'),
                                                'oslr_nb.ledger.ito2018.linear.estimate_moments': ( 'papers/ito2018/linear.html#estimate_moments',

@@ -236,6 +236,8 @@ def test_a_run_keeps_its_loss():
     absolute = Loss(lambda score, y: np.abs(score - y), lambda score, y: np.sign(score - y), lambda mean: mean)
     run = Run(np.eye(3), y, np.array([0, 1, 2, 2]), np.array([1.0, 1.0, np.nan, 0.0]), np.ones(4, int), loss=absolute)
     assert np.array_equal(run.losses, [0.5, 3.0, np.nan, 3.0], equal_nan=True) and np.allclose(run.regret(y), [0.5, 3.5, 3.5, 6.5])
+    for loss in (absolute, LOGISTIC, PROBABILITIES):
+        with refused("squared ones"): dataclasses.replace(run, loss=loss).best_sparse(1)
 
 
 def test_purchases_are_counted_in_every_way_of_playing(tmp_path, monkeypatch):

@@ -536,9 +536,9 @@ class Learner:
         History counts neither as rounds played nor as purchases. It comes before the first round as a rule, the oldest rows first. To a
         learner of whole rows it is a round in which everything was bought and whose prediction nobody counts.
         """
-        name = type(getattr(self, "learner", self)).__name__
+        who = type(getattr(self, "learner", self)).__name__
         if not self.takes_history:
-            fail("learner", name, "one that keeps sums of moments or gradients, such as oslr.auto",
+            fail("learner", who, "one that keeps sums of moments or gradients, such as oslr.auto",
                  "it learns from its own draws alone, and history has none")
         with self._alone:
             self._begin(self.calls[0])
@@ -549,7 +549,7 @@ class Learner:
             for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
             if self.takes_history == "whole rows":
                 for t, i in np.argwhere(np.isnan(X))[:1]:
-                    fail(f"X[{t}, {i}]", math.nan, "a number", f"{name} learns from whole rows of history alone")
+                    fail(f"X[{t}, {i}]", math.nan, "a number", f"{who} learns from whole rows of history alone")
                 name, limit, norm = self.x_limit
                 for t, x in enumerate(X): check_bought_values([f"X[{t}, {i}]" for i in range(self.d)], x, limit, name, norm)
             if len(y): self._add_history(X, y)

@@ -108,10 +108,16 @@ class Run:
         Comparator
             Weights, their loss, how they were found.
 
+        Raises
+        ------
+        ValueError
+            If the loss of the run is not the squared one.
+
         See Also
         --------
         best_sparse : the function, for any stream.
         """
+        if self.loss != SQUARED: fail("losses of the run", "others", "squared ones", "the best weights are those of least squares")
         times = np.bincount(self.rows[~np.isnan(self.y[self.rows])], minlength=len(self.X))
         played = np.flatnonzero(times)
         return best_sparse(self.X[played], self.y[played], k, radius, limit, times[played])

@@ -344,6 +344,13 @@ def theorem_in_expectation(case: Case, ball: float = 1.0, step: float = 1.0, dim
     return Evidence(mean_limit(regrets, 1e-3), "<=", bound)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #dff197ac
+def early_regrets(case: Case, T: int, runs: int, **names: Any) -> np.ndarray:
+    "Final regrets (runs,) on x = X e_1, y = Y against the weight D on it; case (d, k, ...)."
+    e, D, X, Y = np.eye(case.value[0])[0], names["radius"], names.get("x_norm", 1.0), names.get("y_max", 1.0)
+    play = lambda: simulate(LinearProjection(*case.value[:2], seed=case.rng, **names), np.tile(X * e, (T, 1)), np.full(T, float(Y)))
+    return np.array([play().regret(D * e)[-1] for _ in range(runs)])
+
+
 @claim("ito2018", "Theorem 4, the factors", id="C10q", tier="statistical", level=1e-3, proof="thm-linear",
        cases=[(16, 2, 1), (64, 2, 1), (64, 9, 1), (256, 2, 1), (256, 33, 1), (64, 2, 100)],
        tex=r"0.43\le\text{regret}/\bigl(2\sqrt2D(DX+Y)X\sqrt{\tfrac{dT}{k-1}}\bigr)\le0.61,\ T=\tfrac{2d}{k-1}",
@@ -355,10 +362,8 @@ def theorem_in_expectation(case: Case, ball: float = 1.0, step: float = 1.0, dim
 def first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
     "Mean regret of 1000 runs on x = e_1, y = Y over the bound, D = Y / 100; case (d, k, Y)."
     d, k, Y = case.value
-    T = 2 * d // (k - 1)
-    X, w, names = np.tile(np.eye(d)[0], (T, 1)), Y / 100 * np.eye(d)[0], {"radius": Y / 100, "y_max": Y}
-    regrets = [simulate(LinearProjection(d, k, seed=case.rng, **names), X, np.full(T, Y)).regret(w)[-1] for _ in range(1000)]
-    return regret_in_band(np.array(regrets), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.43, 0.61)
+    T, names = 2 * d // (k - 1), {"radius": Y / 100, "y_max": Y}
+    return regret_in_band(early_regrets(case, T, 1000, **names), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.43, 0.61)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #2c8457af
 @claim("ito2018", "Theorem 4, features hidden", id="C10y", tier="statistical", level=1e-3, proof="thm-linear",
@@ -368,9 +373,8 @@ def hidden_numbers(case: Case, step: float = 1.0) -> Evidence:
     "Upper limit of the mean regret of 500 runs on x = e_1, y = 1, D = 1/100, and the bound (nothing learnt: four times as long); case."
     d, k = case.value
     T = 2 * d // (k - 1) * (4 if step < 1 else 1)
-    X, w = np.tile(np.eye(d)[0], (T, 1)), np.eye(d)[0] / 100
-    regrets = [simulate(LinearProjection(d, k, radius=0.01, step=step, seed=case.rng), X, np.ones(T)).regret(w)[-1] for _ in range(500)]
-    return Evidence(mean_limit(np.array(regrets), 1e-3) if step == 1 else np.mean(regrets), "<=", bound_projection(d, k, T, radius=0.01))
+    regrets = early_regrets(case, T, 500, radius=0.01, step=step)
+    return Evidence(mean_limit(regrets, 1e-3) if step == 1 else np.mean(regrets), "<=", bound_projection(d, k, T, radius=0.01))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #d8063f25
 @functools.cache
@@ -470,20 +474,19 @@ def logistic_is_textbook(case: Case, loss: str = "logistic", radius: float = 2.0
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9f5d8e6f
 @claim("ito2018", "the logistic loss, the factors (ours)", id="C32", tier="statistical", level=1e-3, proof="thm-logistic",
-       cases=[(16, 2, 1.0), (64, 2, 1.0), (64, 9, 1.0), (256, 2, 1.0), (256, 33, 1.0), (64, 2, 100.0)],
+       cases=[(16, 2, 1.0, 1.0), (64, 9, 1.0, 1.0), (256, 2, 1.0, 1.0), (256, 33, 1.0, 1.0), (64, 2, 100.0, 1.0), (64, 2, 1.0, 10.0)],
        tex=r"0.31\le\text{regret}/\bigl(\sqrt2DXY\sqrt{\tfrac{dT}{k-1}}\bigr)\le0.5,\ T=\tfrac{4d}{k-1}",
-       controls={"half of the bound": {"factor": lambda d, k, Y: 0.5},
-                 "without d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / d)},
-                 "d/(k - 1) in the place of its root": {"factor": lambda d, k, Y: math.sqrt(d / (k - 1) / 64)},
-                 "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / k)},
-                 "Y left out": {"factor": lambda d, k, Y: 1 / Y}})
+       controls={"half of the bound": {"factor": lambda d, k, Y, X: 0.5},
+                 "without d/(k - 1)": {"factor": lambda d, k, Y, X: math.sqrt((k - 1) / d)},
+                 "d/(k - 1) in the place of its root": {"factor": lambda d, k, Y, X: math.sqrt(d / (k - 1) / 64)},
+                 "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y, X: math.sqrt((k - 1) / k)},
+                 "Y left out": {"factor": lambda d, k, Y, X: 1 / Y}, "X left out": {"factor": lambda d, k, Y, X: 1 / X},
+                 "0.01 in the place of D": {"factor": lambda d, k, Y, X: X * Y}})
 def logistic_first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
-    "Mean regret of 300 runs on x = e_1, y = Y over the bound, D = 1 / (100 Y); case (d, k, Y)."
-    d, k, Y = case.value
-    T, D = 4 * d // (k - 1), 0.01 / Y
-    X, w, names = np.tile(np.eye(d)[0], (T, 1)), D * np.eye(d)[0], {"radius": D, "y_max": Y, "loss": "logistic"}
-    regrets = [simulate(LinearProjection(d, k, seed=case.rng, **names), X, np.full(T, Y)).regret(w)[-1] for _ in range(300)]
-    return regret_in_band(np.array(regrets), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.31, 0.5)
+    "Mean regret of 300 runs on x = X e_1, y = Y over the bound, D = 1 / (100 X Y); case (d, k, Y, X)."
+    d, k, Y, X = case.value
+    T, names = 4 * d // (k - 1), {"radius": 0.01 / (X * Y), "x_norm": X, "y_max": Y, "loss": "logistic"}
+    return regret_in_band(early_regrets(case, T, 300, **names), factor(d, k, Y, X) * bound_projection(d, k, T, **names), 0.31, 0.5)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48cb0acd
 @claim("ito2018", "the logistic loss, small losses (ours)", id="C33", tier="statistical", level=1e-3, proof="thm-logistic",

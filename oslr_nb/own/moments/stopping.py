@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_int, check_rng, fail
-from ...core.base.parameters import Integer, validated
+from ...core.base.checks import check_array, check_rng, fail
+from ...core.base.parameters import Integer, Rounds, Seed, but, validated
 
 # %% auto #0
-__all__ = ['Rules', 'Rounds', 'bound_stopping', 'StoppingRules']
+__all__ = ['bound_stopping', 'StoppingRules']
 
 # %% ../../../nbs/own/moments/10_stopping.ipynb #80c63a51
 def chances_to_see(weights: np.ndarray, looks: np.ndarray, share: float) -> np.ndarray:
@@ -22,13 +22,13 @@ def chances_to_see(weights: np.ndarray, looks: np.ndarray, share: float) -> np.n
     tails = np.cumsum(weights[order][::-1])[::-1]  # weight of this rule and those that stop after it
     return share + (1 - share) * tails[np.searchsorted(looks[order], looks, side="left")]
 
-# %% ../../../nbs/own/moments/10_stopping.ipynb #95395e80
+# %% ../../../nbs/own/moments/10_stopping.ipynb #2fde1386
 Rules = Annotated[int, Integer("Number of stopping rules.", 2, 10**6)]
-Rounds = Annotated[int, Integer("Number of rounds.", 2, 10**15)]
+SeveralRounds = Annotated[Rounds, but(low=2)]
 
-
+# %% ../../../nbs/own/moments/10_stopping.ipynb #95395e80
 @validated
-def bound_stopping(T: Rounds, N: Rules) -> float:
+def bound_stopping(T: SeveralRounds, N: Rules) -> float:
     """Upper bound on the expected regret against the best of N stopping rules, in units of a loss that is at most 1.
 
     sqrt(2 T ln(N) min(N, ln T)) + 1. Source: ours, Theorem ST 1 (thm-stopping).
@@ -43,8 +43,9 @@ class StoppingRules:
     `draw` says which one to follow, `learn` is told where they stopped and what they lost. Source: ours, Algorithm ST 1 (alg-stopping).
     """
 
-    def __init__(self, N: int, T: int, *, seed: Any = None):
-        self.N, self.T, self.rng = check_int("N", N, 2, 10**6), check_int("T", T, 2, 10**15), check_rng(seed)
+    @validated
+    def __init__(self, N: Rules, T: SeveralRounds, *, seed: Seed = None):
+        self.N, self.T, self.rng = N, T, check_rng(seed)
         seen = min(N, math.log(T))
         self.rate, self.share = math.sqrt(2 * math.log(N) / (T * seen)), 1 / T if math.log(T) < N else 0.0
         self.scores = np.zeros(N)  # the rate times the estimated losses so far

@@ -276,7 +276,7 @@ def squares_select(words: np.ndarray, n: int, plan: Plan, state: SquaresState) -
     "Lines 1 and 2: S = Observe(w_s, k', k1) in the rounds 1, 4, 9, ..., the chosen features otherwise."
     S, mark, top, now = state.S, state.mark, plan.top, state.num.view(SCALARS)[0]
     if n > 0: return n
-    due = (now.explored - now.given + 1) ** 2  # rounds may come late, whose labels do
+    due = (now.explored - now.given + 1) ** 2  # of a round; an earlier one only where labels come late
     now.exploring = 1.0 if now.played - now.given + 1 >= due else 0.0
     if now.exploring == 0:
         for a in range(S.size): S[a] = state.chosen[a]
