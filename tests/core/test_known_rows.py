@@ -123,3 +123,24 @@ def test_scaled():
     assert lost[1] < 0.6 * lost[0] < 0.6, lost
     with refused("number of rows = 7"): Scaled(D, 6, "ito2017.RDA1", options={"k": 2}).learn_whole(Z[:7], u[:7])
     with refused("draws alone"): Scaled(D, 6, "kale2017.OnlineGreedyOSLR", options={"k": 1, "T": 900}).learn_whole(Z, u)
+
+
+@pytest.mark.parametrize("key", ["ito2018.LinearProjection", "ito2018.DictionaryProjection"])
+def test_labels_of_the_logistic_loss(key):
+    "Labels 0 and 1 would teach nothing of one class: 0 is refused in tables, by hand and in history, and nothing is learnt."
+    X, y = stream(5, 60)
+    cls = oslr.LEARNERS[key].cls
+    lr = cls(**{"d": D, "budget": 6, **cls.example} if "A" not in cls.example else {"budget": 6, **cls.example}, loss="logistic", seed=0)
+    signs, zeros = np.where(y > 0, 1.0, -1.0), (y > 0) * 1.0
+    first = int(np.flatnonzero(zeros == 0)[0])
+    before = lr.state()[1]
+    with refused(f"y.{first}. = 0.0: it must be -1 or 1"): oslr.simulate(lr, X, zeros)
+    if lr.takes_history:
+        with refused("it must be -1 or 1"): lr.learn_whole(X, zeros)
+    lr.query()
+    with refused("it must be -1 or 1"):
+        lr.predict(np.zeros(lr._cost))
+        lr.update(0)
+    lr.skip()
+    assert all(np.array_equal(before[name], a) for name, a in lr.state()[1].items() if name in ("h", "eta"))
+    assert np.isfinite(oslr.simulate(lr, X, signs).losses).all()

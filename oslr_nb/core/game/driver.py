@@ -228,11 +228,12 @@ LABELS_AT_ONCE = 2**16  # labels that are looked at together
 
 def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
     "Refuse a label of a played row that is no number, or beyond the learner's limit; a part at a time, since there may be many."
-    limit, whole = learner.y_limit[1] * SLACK, len(rows) >= len(y)  # the shorter of the two is looked through
+    least, limit, whole = learner.y_least, learner.y_limit[1] * SLACK, len(rows) >= len(y)  # the shorter of the two is looked through
     for start in range(0, min(len(rows), len(y)), LABELS_AT_ONCE):
         part = slice(start, start + LABELS_AT_ONCE)
-        if np.abs(y[part] if whole else y[rows[part]]).max() <= limit: continue
-        for row in rows[~(np.abs(y[rows]) <= limit)][:1]: learner._label(f"y[{row}]", float(y[row]))
+        sizes = np.abs(y[part] if whole else y[rows[part]])
+        if sizes.max() <= limit and (least == 0 or sizes.min() >= least): continue
+        for row in rows[~((least <= np.abs(y[rows])) & (np.abs(y[rows]) <= limit))][:1]: learner._label(f"y[{row}]", float(y[row]))
         return  # the wrong label is in a row that is not played
 
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70ac

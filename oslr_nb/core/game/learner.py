@@ -122,6 +122,7 @@ class Learner:
     said: np.ndarray | None = None  # probabilities of classes as last predicted, for learners of classes
     x_limit: tuple[str, float, bool] = ("", LARGEST, False)
     y_limit: tuple[str, float] = ("", LARGEST)
+    y_least: float = 0.0  # the least magnitude of a label: above 0 where labels are signs
     S: np.ndarray  # of most learners: the features that the round buys,
     values: np.ndarray  # their values,
     mark: np.ndarray  # the round in which each was drawn last,
@@ -244,8 +245,9 @@ class Learner:
         fail("prediction of round {round}", math.inf, "a finite number", at=(row, t))
 
     def _label(self, name: str, y: Any) -> float:
-        if isinstance(y, float) and abs(y) <= self.y_limit[1]: return float(y)
+        if isinstance(y, float) and self.y_least <= abs(y) <= self.y_limit[1]: return float(y)
         y = check_label(name, y)
+        if abs(y) < self.y_least: fail(name, y, "-1 or 1", "the logistic loss tells two classes apart by the sign")
         if abs(y) > self.y_limit[1] * SLACK:
             what, limit = self.y_limit
             fail(name, y, f"a number of magnitude at most {limit:g}", f"the theorem's step is set for {what} = {limit:g}")
@@ -544,14 +546,14 @@ class Learner:
             self._begin(self.calls[0])
             X, y, _, names = table_of(X, y, None, self.names_, empty=True)
             if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
-            for t in np.flatnonzero(~(np.abs(y) <= self.y_limit[1]))[:1]: self._label(f"y[{t}]", float(y[t]))
+            for t in np.flatnonzero(~((self.y_least <= np.abs(y)) & (np.abs(y) <= self.y_limit[1]))): self._label(f"y[{t}]", float(y[t]))
             wrong = np.argwhere(~((np.abs(X) <= np.float64(LARGEST)) | np.isnan(X)))  # of single precision, LARGEST is infinite
             for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
             if self.takes_history == "whole rows":
                 for t, i in np.argwhere(np.isnan(X))[:1]:
                     fail(f"X[{t}, {i}]", math.nan, "a number", f"{who} learns from whole rows of history alone")
                 name, limit, norm = self.x_limit
-                for t, x in enumerate(X): check_bought_values([f"X[{t}, {i}]" for i in range(self.d)], x, limit, name, norm)
+                for row, x in enumerate(X): check_bought_values([f"X[{row}, {i}]" for i in range(self.d)], x, limit, name, norm)
             if len(y): self._add_history(X, y)
             self.names_ = names
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ...core.base.checks import check_array, check_rng, fail
+from ...core.base.checks import as_array, check_magnitude, check_rng, fail
 from ...core.base.parameters import Integer, Rounds, Seed, but, validated
 
 # %% auto #0
@@ -66,8 +66,11 @@ class StoppingRules:
         looks (N,): after how many looks each rule stopped; inf for those that would have gone on. losses (N,): from 0 to 1, prices
         included; those of rules that would have gone on are not read.
         """
-        looks, seen = np.array(looks, float), np.isfinite(looks)
-        if looks.shape != (self.N,): fail("shape of looks", looks.shape, f"({self.N},), one number for each rule")
-        losses = check_array("losses", np.where(seen, losses, 0.0), (self.N,))
+        looks, losses = as_array(looks, "looks"), as_array(losses, "losses")
+        for name, a in (("looks", looks), ("losses", losses)):
+            if a.shape != (self.N,) or a.dtype.kind not in "iuf": fail(name, a.tolist(), f"{self.N} numbers, one for each rule")
+        if np.isnan(looks).any() or not (seen := np.isfinite(looks)).any():
+            fail("looks", looks.tolist(), "a number for each rule that has stopped, one at least, and inf for the others")
+        losses = check_magnitude("losses", np.where(seen, losses, 0.0))
         for i in np.flatnonzero((losses < 0) | (losses > 1))[:1]: fail(f"losses[{i}]", float(losses[i]), "a number from 0 to 1")
         self.scores += self.rate * losses / np.where(seen, chances_to_see(self.weights_, looks, self.share), 1.0)

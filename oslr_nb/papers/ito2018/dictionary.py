@@ -396,7 +396,7 @@ class DictionaryProjection(Learner):
         budget, keep = check_keep(budget, keep, m, d, f"of m = {m}; d = {d} independent columns say everything")
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max}
         options = {"schedule": schedule, "solver": solver, "design": design, "normalise": normalise, "loss": loss}
-        self.loss = LOSSES[loss]
+        self.loss, self.y_least = LOSSES[loss], 0.0 if loss == "squared" else SMALLEST
         if solver == "exact" and math.comb(m, keep) > 10**8:
             fail("keep", keep, "small enough for at most 1e8 subsets of the columns", f"solver = 'exact' tries all {math.comb(m, keep)}")
         size = float(np.linalg.norm(A, 2))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import numpy as np
 
 from ...core.base.checks import LARGEST, TOO_LARGE, as_array, check_array, check_exact, check_indices, check_int, check_label
-from ...core.base.checks import check_magnitude, fail
+from ...core.base.checks import SMALLEST, check_magnitude, fail
 from ...core.base.compiled import entry, normal, row_product, squared_length
 from ...core.mathematics.designs import draw_outside
 from ...core.base.frames import check_stream
@@ -341,7 +341,7 @@ class LinearProjection(Learner):
         loss: LossOfScore = "squared", seed: Seed = None,
     ):
         names = {"radius": radius, "x_norm": x_norm, "y_max": y_max, "step": step, "loss": loss}
-        self.loss = LOSSES[loss]
+        self.loss, self.y_least = LOSSES[loss], 0.0 if loss == "squared" else SMALLEST
         super().__init__(d, budget, seed, **names, schedule=schedule, directions=directions)
         self.x_limit, self.y_limit, self.radius = ("x_norm", x_norm, True), ("y_max", y_max), radius
         self.adaptive, self.orthonormal = step == "adaptive", directions == "orthonormal"
