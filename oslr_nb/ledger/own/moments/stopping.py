@@ -48,7 +48,7 @@ def unbiased(case: Case, longer: bool = True, other: bool = False) -> Evidence:
     before, mean, share = made.scores.copy(), np.zeros(N), made.share
     chance = np.append((1 - share) * made.weights_, share)  # the last: go on until all have stopped
     for i, p in enumerate(chance):
-        seen = looks <= (looks[i] if i < N else looks.max()) if longer else np.arange(N) == i
+        seen = looks <= (looks[i] if i < N else looks.max()) if longer else np.arange(N) == (i if i < N else np.argmax(looks))
         made.scores = before.copy()
         made.learn(np.where(seen, 6 - looks if other else looks, math.inf), np.where(seen, losses, math.nan))
         mean += p * (made.scores - before) / made.rate
