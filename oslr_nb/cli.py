@@ -286,9 +286,7 @@ def recommend(
     target: Annotated[str, Option(help="Column of the labels.")],
     budget: Annotated[float | None, Option(help="Features to buy in a round; with --costs, money (default: what is enough).")] = None,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
-    theory: Annotated[bool, Option("--theory", help="Say which assumption of which paper holds, too.")] = False,
-    k: Annotated[int | None, Option(help="Weights of comparators, from 1 to the budget (default: half of the budget).")] = None,
-    protocol: Annotated[str, Option(help="OSLR, POSLR or training-only.")] = "OSLR",
+    theory: Annotated[bool, Option("--theory", help="Say what the theorem of each learner promises, too.")] = False,
     encode: Encode = None,
     impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
     ignore: Ignore = None,
@@ -300,8 +298,8 @@ def recommend(
 
     with stop_at_errors(ctx=ctx):
         found = recommend_table(
-            data, target, budget=budget, costs=costs, k=k, protocol=protocol, encode=encode or (), impute=impute,
-            ignore=ignore or (), missing=missing or (), keep=keep or ())
+            data, target, budget=budget, costs=costs, encode=encode or (), impute=impute, ignore=ignore or (),
+            missing=missing or (), keep=keep or ())
         typer.echo("\n\n".join([str(found), *[found.theory] * theory]))
 
 # %% ../nbs/cli.ipynb #a951700d

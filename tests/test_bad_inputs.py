@@ -226,7 +226,7 @@ GOOD = {
 }
 MORE = {
     "run": ["--learner", "--seed", "--passes", "--every", "--ignore", "--costs", "--nothing"],
-    "recommend": ["--k", "--protocol"], "serve": ["--learner", "--every", "--seed"],
+    "recommend": ["--costs", "--ignore"], "serve": ["--learner", "--every", "--seed"],
     "cite": ["--x"], "verify": ["--jobs"], "reproduce": ["--jobs", "--out"],
 }
 

@@ -77,12 +77,9 @@ STUB = ["<!-- front matter\n-->\n# The checks of own/06_first\n\n> The notebook 
         '#| export\n"""The ledger of own/06_first."""\nfrom __future__ import annotations\n\nfrom oslr_nb.own.first import FirstFeatures']
 USES = """
 import numpy as np, oslr_nb as oslr
-from oslr_nb.practice.recommend import outlook, read_sample, constants, CHECKS
 entry, X = oslr.LEARNERS["own.FirstFeatures"], np.random.default_rng(0).standard_normal((200, 4))
-sample = read_sample(X, X[:, 0] + X[:, 3], 2, 1)
-found = {name: check(sample) for name, check in CHECKS.items()}
-told = outlook(entry, sample, found, constants(sample, found))
-assert (told.verdict, told.horizon) == ("holds", np.inf), told
+told = oslr.recommend(X, X[:, 0] + X[:, 3], budget=2).theory
+assert "| own.FirstFeatures | - | none below 5e14 |" in told, told
 assert oslr.own.FirstFeatures is entry.cls and np.isfinite(oslr.simulate(entry.cls(4, 2), X, X[:, 0]).losses).all()
 from website import reference
 assert reference.target("own.FirstFeatures") == ("reference/own.first.ipynb", "FirstFeatures")
