@@ -31,6 +31,7 @@ __all__ = ['Classifier']
 # %% ../../../nbs/own/moments/08_classes.ipynb #f5fe68f5
 CUT = 1e-3  # of the uniform distribution in each head's probabilities
 KEEP = 0.999  # of past losses, from each round to the next
+COUNTS = 0.2  # part of a loss that counts in the shares of the heads
 
 
 @kernel
@@ -63,7 +64,7 @@ class Heads(NamedTuple):
     few: Annotated[np.ndarray, Role(("scores", "seats + 1"))]  # of the favourites
     few_inverse: Annotated[np.ndarray, Role(("scores", "seats + 1", "seats + 1"))]
     seat: Annotated[np.ndarray, Role(("d",), "derived", np.int64, "seats + 1")]  # of a feature among the favourites, from 1 on; 0 for none
-    losses: Annotated[np.ndarray, Role((3,))]  # past losses of the heads
+    losses: Annotated[np.ndarray, Role((3,))]  # what past losses of the heads count
     by_class: Annotated[np.ndarray, Role(("several", "d", 2))]  # of three classes and more: how often a feature was bought, and its sum
     raw: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # probabilities of the heads
     q: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # with the uniform part
@@ -88,7 +89,6 @@ def link(score: np.ndarray, p: np.ndarray) -> None:
         p[c] = math.exp(max(score[c] - top, -30.0))
         total += p[c]
     for c in range(score.size): p[c] /= total
-
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #68e196eb
 @kernel
@@ -135,7 +135,7 @@ def newton(w: np.ndarray, P: np.ndarray, z: np.ndarray, error: float, curve: flo
 def teach(label: int, S: np.ndarray, heads: Heads) -> None:
     "What the class of the example teaches the heads that have just guessed."
     wide, squares, losses, C, d = heads.wide, heads.wide_squares, heads.losses, heads.score.size, heads.seat.size
-    for i in range(losses.size): losses[i] = KEEP * (losses[i] - math.log(heads.q[i, label]))
+    for i in range(losses.size): losses[i] = KEEP * (losses[i] - COUNTS * math.log(heads.q[i, label]))
     for c in range(C):
         own = 1 if C == 1 else c  # the class whose score this is
         truth = 1.0 if label == own else 0.0

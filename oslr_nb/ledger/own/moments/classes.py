@@ -13,32 +13,34 @@ import math
 import numpy as np
 
 from ...claims import Case, Evidence, claim
-from ....own.moments.classes import mix
+from ....own.moments.classes import COUNTS, mix
 
 # %% ../../../../nbs/own/moments/08_classes.ipynb #ef7a9b6f
 @claim("own", "Mixing probabilities with forgetting", id="Y21", tier="search", proof="thm-mixture",
-       cases=[(N, gamma, way) for N in (2, 3, 10) for gamma in (1.0, 0.999, 0.9) for way in ("one is right", "coin", "in turn")],
-       tex=r"\sum\gamma^{T-t}m_t\le\min_i\sum\gamma^{T-t}\ell_{i,t}+\tfrac1\gamma\ln N,\ "
-           r"\sum m_t\le\min_i\sum\ell_{i,t}+\bigl(1+T\tfrac{1-\gamma}\gamma\bigr)\ln N",
-       controls={"half of ln N": {"share": 0.5}, "weights from twice the losses": {"rate": 2.0},
-                 "the mean of all heads": {"rate": 0.0}})
-def mixture(case: Case, share: float = 1.0, rate: float = 1.0) -> Evidence:
-    "The larger of both regrets in units of its bound, over all T; one head is right, labels are coins, or the best head changes."
-    N, gamma, way = case.value
+       cases=[(N, gamma, eta, way) for N in (2, 10) for gamma in (1.0, 0.999, 0.9) for eta in (1.0, COUNTS)
+              for way in ("one is right", "one is better", "coin", "in turn")],
+       tex=r"\sum\gamma^{T-t}m_t\le\min_i\sum\gamma^{T-t}\ell_{i,t}+\tfrac1{\gamma\eta}\ln N,\ "
+           r"\sum m_t\le\min_i\sum\ell_{i,t}+\bigl(1+T\tfrac{1-\gamma}\gamma\bigr)\tfrac1\eta\ln N",
+       controls={"half of ln N": {"share": 0.5}, "without the division by eta": {"divided": False},
+                 "weights from twice the losses": {"rate": 2.0}, "the mean of all heads": {"rate": 0.0}})
+def mixture(case: Case, share: float = 1.0, rate: float = 1.0, divided: bool = True) -> Evidence:
+    "The larger of both regrets in units of its bound, over all T; one head is right or better, labels are coins, or the best head changes."
+    N, gamma, eta, way = case.value
     T, L, best, kept, q, out = 300, np.zeros(N), np.zeros(N), np.zeros(N), np.zeros((N, 2)), np.zeros(2)
     lost, late, worst = 0.0, 0.0, 0.0
     for t in range(T):
         y, p = int(case.rng.integers(2)), np.full(N, 0.5)
         if way == "one is right": p[:] = np.where(np.arange(N) == 0, y, 1 - y)  # chances of 1
+        if way == "one is better": p[0] = 0.4 + 0.2 * y
         if way == "coin": p[:] = np.where(np.arange(N) % 2 == 0, 0.9, 0.1)
         if way == "in turn": p[:] = np.where(np.arange(N) == t // 40 % N, y, 1 - y)
         mix(np.column_stack([1 - p, p]), rate * L, q, out)
         loss, each = -math.log(out[y]), -np.log(q[:, y])
-        L = gamma * (L + each)
+        L = gamma * (L + eta * each)
         lost, best = lost + loss, best + each
         late, kept = gamma * late + loss, gamma * kept + each
-        whole = (1 + (t + 1) * (1 - gamma) / gamma) * math.log(N)
-        worst = max(worst, (late - kept.min()) / (math.log(N) / gamma), (lost - best.min()) / whole)
+        price = math.log(N) / (eta if divided else 1.0)
+        worst = max(worst, (late - kept.min()) * gamma / price, (lost - best.min()) / (1 + (t + 1) * (1 - gamma) / gamma) / price)
     return Evidence(worst, "<=", share, tol=1e-9)
 
 # %% ../../../../nbs/own/moments/08_classes.ipynb #9b8deb29
