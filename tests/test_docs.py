@@ -127,6 +127,18 @@ def test_checks_in_a_row_are_one_line(build):
     assert found == ["Checks: A9"] and main.count("The checks run") == 2 and 'id="claim-A9"' in main
 
 
+@pytest.mark.parametrize("alone", [False, True])
+def test_long_proofs_are_closed(build, alone):
+    "Its line names the steps and leads back to the statement; a short proof is open, and so is the only proof of a page."
+    proof = "::: {.proof}\n\n*Step 1, cone.* " + "Words. " * 200 + "*Step 2, end* (checked).\n\n:::"
+    other = [] if alone else ["::: {#lem-b}\n\nText.\n\n:::\n\n::: {.proof}\n\nClear.\n\n:::"]
+    problems, page = build("::: {#lem-a}\n\nText.\n\n:::", proof, *other)
+    main = page.split("<main")[1]
+    found = re.findall(r'<div id="proof-lem-a" class="proof">\s*<details><summary>(.*?)</summary>(.*?)</details>', main, re.S)
+    assert problems == [] and [words(line).strip() for line, _ in found] == ["Proof. ↑ Step 1, cone. Step 2, end."] * (not alone)
+    assert main.count("<details>") == len(found) and all("(checked)" in inside for _, inside in found)
+
+
 def test_place_in_the_book(build, tmp_path):
     """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
     part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}

@@ -45,6 +45,14 @@ def test_folded(source, directives, shown):
         assert c.source.count("code-fold") == c.source.count("code-summary") == 1
 
 
+def test_source_in_a_chapter_is_short():
+    "Or a textbook version; other pages show more of it."
+    for words, place, how in (("", "papers/a.ipynb", "true"), (" It, line for line.", "own/a.ipynb", "show"), ("", "core/a.ipynb", "show")):
+        c = cell(f'def f():\n    "It.{words}"\n' + "    x = 1\n" * 15, "exports")
+        fold(c, place)
+        assert f"#| code-fold: {how}\n" in c.source
+
+
 def test_hidden_cells_own_numbers_and_all_pages(top):
     "By our class, and not by nbdev's own folds too: they would come on top of those that a notebook has."
     c = cell("import os", "export")

@@ -96,6 +96,15 @@ local function proved(title)   -- the statement that the title of a proof names,
   end
   return named or statement
 end
+local LONG, shown = 900, 0   -- characters, TeX included; a longer proof opens with a click, if the page has others
+local function steps(blocks)   -- the idea of a proof in its own words: the names of its steps
+  local out = pandoc.Inlines {}
+  blocks:walk {Emph = function(words)
+    local name = pandoc.utils.stringify(words)
+    if name:match '^Step' then out:extend(pandoc.Inlines {pandoc.Space()} .. words.content .. {Str(name:match '%.$' and '' or '.')}) end
+  end}
+  return out
+end
 local function proof(div)
   local title = take_title(div)
   local head, of = pandoc.Emph(with_title('Proof', title) .. {Str '.'}), proved(title)
@@ -106,6 +115,10 @@ local function proof(div)
     while labels[div.identifier] do div.identifier = div.identifier .. '-more' end
     labels[div.identifier] = {}
     head = pandoc.Span {head, pandoc.Space(), pandoc.Link({Str '↑'}, '#' .. of, 'What is proved', {class = 'to-statement', ['aria-label'] = 'What is proved'})}
+  end
+  if html and shown > 1 and #pandoc.utils.stringify(div.content) > LONG then
+    div.content = details(false, pandoc.Inlines {head} .. steps(div.content), div.content)
+    return div
   end
   if not div.content[1] or div.content[1].t ~= 'Para' then div.content:insert(1, pandoc.Para {}) end
   div.content[1].content = pandoc.Inlines {head, pandoc.Space()} .. div.content[1].content
@@ -172,6 +185,7 @@ local check = {
     if meta.statements then letters = pandoc.utils.stringify(meta.statements) .. '\u{a0}' end
   end,
   Math = function(m) formulas:insert(m) end,
+  Div = function(div) if div.classes:includes 'proof' then shown = shown + 1 end end,
   Str = function(str)   -- the id of a claim, such as E-D5, stays on one line
     if str.text:match '^%(?%u%-%u+%d+%w?[%p]*$' then return pandoc.Span({str}, {class = 'id'}) end
   end,

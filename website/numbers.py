@@ -17,7 +17,7 @@ from typing import Any
 import pypandoc
 
 from website import fronts
-from website.procs import HIDDEN, LONG, kind_of
+from website.procs import HIDDEN, is_long, kind_of
 from website.rich import (
     BOXES,
     CAPTION,
@@ -99,7 +99,7 @@ def renumber(name: str, book: Notebook, labels: dict[str, dict[str, str]], lette
             text = shielded(lambda text: linked(cite(text, bibliography), name, labels, letters), text)
             cell["source"] = text.splitlines(keepends=True)
         elif cell["cell_type"] == "code":
-            collapse(cell)
+            collapse(cell, name)
             text = DOCSTRING.sub(lambda m: counted(m[0], name, labels), linked(text_of(cell), name, labels, letters))
             cell["source"] = text.splitlines(keepends=True)
             for data in shown(cell):
@@ -166,7 +166,7 @@ def entries(bibliography: str) -> dict[str, tuple[str, str, str]]:
     return {key: (*words[key], entry) for key, entry in zip(listed, parts[2 * len(keys) + 1:], strict=True)}
 
 
-def collapse(cell: dict[str, Any]) -> None:
+def collapse(cell: dict[str, Any], place: str) -> None:
     """Hide the source of a cell in JupyterLab if the site folds it or leaves it out."""
     text = text_of(cell)
     head = re.match(r"(?:#\|.*\n?)*", text)[0]
@@ -174,7 +174,7 @@ def collapse(cell: dict[str, Any]) -> None:
     if kinds & HIDDEN or re.search("echo: false|include: false|code-fold: true", head): hidden = True
     elif "code-fold" in head: hidden = False
     elif "exporti" in kinds: hidden = True
-    elif "exports" in kinds: hidden = body.count("\n") >= LONG or re.search("^@kernel", body, re.M) is not None
+    elif "exports" in kinds: hidden = is_long(body, place) or re.search("^@kernel", body, re.M) is not None
     else: hidden = bool(kind_of(head, body))
     cell["metadata"].pop("jupyter", None)
     if hidden: cell["metadata"]["jupyter"] = {"source_hidden": True}

@@ -14,7 +14,7 @@ from website.reference import link_names
 from website.rich import BOXES, rich, unlabelled
 
 HIDDEN = {"export", "hide", "default_exp"}
-LONG = 25  # lines; a longer exported cell is folded
+LONG, CHAPTER = 25, 12  # lines; a longer exported cell is folded, in a chapter all but the textbook versions
 
 
 @cache
@@ -61,7 +61,7 @@ class Page(Processor):
 
     def cell(self, cell) -> None:
         if cell.cell_type == "markdown": cell["source"] = link_names(marked(cell.source, list(self.mine.values())), self.place)
-        elif cell.cell_type == "code": fold(cell)
+        elif cell.cell_type == "code": fold(cell, self.place)
 
 
 def own_numbers(front: str) -> str:
@@ -103,7 +103,13 @@ def chip(about: list[dict]) -> list[str]:
     return ["", "::: {.claims}", f"<details><summary>{text}</summary>", "", *rows, "", words, "", "</details>", ":::", ""]
 
 
-def fold(cell) -> None:
+def is_long(body: str, place: str) -> bool:
+    """Whether the exported source on a page folds to a line; a textbook version says that it is "line for line"."""
+    chapter = place.startswith(("papers/", "own/")) and "line for line" not in body
+    return body.count("\n") >= (CHAPTER if chapter else LONG)
+
+
+def fold(cell, place: str = "") -> None:
     """Leave out exported plumbing and hidden cells; fold checks, figures and long source, unless the notebook says how it is to be."""
     kinds = set(cell.directives_ or ())
     if kinds & HIDDEN:
@@ -120,7 +126,7 @@ def fold(cell) -> None:
         summary = f"Check of {found}" if found else "Code behind the checks" if cell.directives_["exporti"] else f"Exported source: {names}"
     elif "exports" in kinds:
         how, summary = "show", "Exported source"
-        if body.count("\n") >= LONG: how, summary = "true", f"Exported source: {names}"
+        if is_long(body, place): how, summary = "true", f"Exported source: {names}"
     else: summary = kind_of(head, body)
     options = {"code-fold": how, "code-summary": json.dumps(summary, ensure_ascii=False)} if summary else {}
     cell["source"] = "".join(f"#| {name}: {value}\n" for name, value in options.items() if f"{name}:" not in head) + cell.source

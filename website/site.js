@@ -67,6 +67,26 @@ $("code").onclick = () => {
   $("code").textContent = STATES[state][1];
 };
 
+// What a link leads to is opened: a proof, or a section on code.
+function reveal(hash) {
+  const at = $(decodeURIComponent(hash.slice(1))), closed = at?.querySelector(":scope > details:not([open])") ?? at?.closest("details:not([open])");
+  if (!closed) return;
+  for (let e = closed; e; e = e.parentElement.closest("details")) e.open = true;
+  at.scrollIntoView();
+}
+addEventListener("hashchange", () => reveal(location.hash));
+addEventListener("click", (event) => { const link = event.target.closest('a[href^="#"]'); if (link) reveal(link.hash); });
+reveal(location.hash);
+
+// One switch for the long proofs of the page.
+const proofs = [...document.querySelectorAll("main .proof > details")];
+$("proofs").hidden = !proofs.length;
+$("proofs").onclick = () => {
+  const open = proofs.some((proof) => !proof.open);
+  for (const proof of proofs) proof.open = open;
+  $("proofs").textContent = open ? "Fold proofs" : "Open proofs";
+};
+
 // Previews: what a citation or a reference leads to, while the pointer or the focus is on it.
 const SHOWN = ".theorem, figure, .equation, .csl-entry, [role=doc-endnotes] li, section.footnotes li", popup = document.createElement("div"), others = {};
 Object.assign(popup, { id: "preview", role: "tooltip", hidden: true });
