@@ -87,8 +87,10 @@ class Evidence:
 
     @classmethod
     def worst(cls, sides: Iterable[tuple[Any, Any]], tol: float = 0, rtol: float = 0) -> Evidence:
-        "left <= right for the first pair with the largest quotient (infinite if right <= 0). rtol: tolerance in units of right."
-        left, right = max(sides, key=lambda pair: pair[0] / pair[1] if pair[1] > 0 else math.inf)
+        """left <= right for the first pair with the largest quotient (infinite if right <= 0); a pair with a side that is no
+        number comes before all. rtol: tolerance in units of right."""
+        order = lambda left, right: (left != left or right != right, left / right if right > 0 else math.inf)
+        left, right = max(sides, key=lambda pair: order(*pair))
         return cls(left, "<=", right, tol + rtol * abs(right))
 
 # %% ../../nbs/ledger/claims.ipynb #5ed627b9
@@ -581,9 +583,10 @@ def regret_in_band(regret: np.ndarray, bound: float, low: float, high: float, le
 
 
 def farthest_from_one(found: dict[str, float], halved: str = "", tol: float = 1e-9) -> Evidence:
-    "Of quotients of functions and their formulas, by name, the one farthest from 1, and 1. halved: the name of one that a control halves."
-    values = [value / (1 + (name == halved)) for name, value in found.items()]
-    return Evidence(float(max(values, key=lambda v: abs(v - 1))), "==", 1, tol)
+    """Of quotients of functions and their formulas, by name, the one farthest from 1, and 1; one that is no number is farther than all.
+    halved: the name of one that a control halves."""
+    values = np.array([value / (1 + (name == halved)) for name, value in found.items()], float)
+    return Evidence(float(values[np.argmax(np.abs(values - 1))]), "==", 1, tol)
 
 
 def chance_limit(hits: int, trials: int, level: float) -> float:

@@ -105,7 +105,7 @@ def li_errors(
     near = math.sqrt(2 * (out - 1) * (out - 2) / ((m - 1) * (out - m))) if m < out else 0.0
 
     def spread(error: float) -> float:  # standard deviation of an entry of the design's error, in units of x_max^2
-        return far * min(B, 2 * error if k is not None else B if phi is None else B * near / far + error) if m < out else 0.0
+        return far * min(B, error if k is not None else B if phi is None else B * near / far + error) if m < out else 0.0
 
     def errors(n: int, V: float) -> tuple[float, float, float]:
         L = math.log(d * (d + 5) / delta) + math.log(n) + math.log(n + 1)

@@ -30,7 +30,8 @@ from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
 from ...core.mathematics.oco import linear_regret, ogd
 from ...core.mathematics.trees import sums_first, sums_update
-from ..claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, random_fractions, slope_interval
+from ..claims import Case, Erratum, Evidence, claim, farthest_from_one, law_of_draws, mean_limit
+from ..claims import random_fractions, slope_interval
 from ...papers.hazan2012.learners import SCALARS, AttributeEfficient, lasso_rescale
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #f5f5200a
@@ -192,8 +193,7 @@ def formulas() -> dict[str, tuple[float, float]]:
        tex=r"\text{each function}=\text{its formula}", controls={"one per cent less": 0.99})
 def code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
-    quotients = [value / formula for value, formula in formulas().values()]
-    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", 1, tol=1e-12)
+    return farthest_from_one({key: value / formula for key, (value, formula) in formulas().items()}, tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #a8087106
 def recorded(learner: AttributeEfficient, X: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, int | None]]:

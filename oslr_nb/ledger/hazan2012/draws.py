@@ -22,7 +22,7 @@ import numpy as np
 from ...core.base.checks import need
 from ...core.game.driver import play
 from ...core.game.environment import Environment
-from ..claims import Case, Erratum, Evidence, changed, claim, law_of_draws
+from ..claims import Case, Erratum, Evidence, changed, claim, farthest_from_one, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, estimate_moment
 from .aerr_aelr import SCALES, easy_stream, hard_stream
@@ -259,8 +259,7 @@ def draw_formulas() -> dict[str, tuple[float, float]]:
        tex=r"\text{each function}=\text{its formula}", controls={"one per cent less": 0.99})
 def draws_code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
-    quotients = [value / formula for value, formula in draw_formulas().values()]
-    return Evidence(max(quotients, key=lambda r: abs(r - 1)), "==", 1, tol=1e-12)
+    return farthest_from_one({key: value / formula for key, (value, formula) in draw_formulas().items()}, tol=1e-12)
 
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #9c5a6331
 def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> Evidence:

@@ -23,7 +23,7 @@ from ...core.mathematics.designs import bound_observe_moment
 from ...core.game.driver import simulate
 from ...core.mathematics.geometry import top_buffer, top_k, truncation_factor
 from ...core.game.learner import Learner
-from ..claims import Case, Evidence, agrees, claim, mean_limit
+from ..claims import Case, Evidence, agrees, claim, farthest_from_one, mean_limit
 from ...papers.ito2017.algorithm1 import RDA1
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
@@ -330,11 +330,12 @@ def moment_for_any_length(case: Case) -> Evidence:
     return Evidence.worst(sides, rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #a9ce0f74
-@claim("own", "the bound as a function", id="PF10v", tier="exact", proof="eq-root", cases=[10**2, 10**4, 10**8],
-       tex=r"\texttt{bound\_coin\_betting}=\tfrac{\nu\chi}2Z+2Y^2,\quad Z=c_0+c_1\sqrt{\alpha T+\gamma Z}",
+@claim("own", "the bounds as functions", id="PF10v", tier="exact", proof="eq-root", cases=[10**2, 10**4, 10**8],
+       tex=r"\texttt{bound\_coin\_betting}=\tfrac{\nu\chi}2Z+2Y^2,\ Z=c_0+c_1\sqrt{\alpha T+\gamma Z};"
+           r"\quad\texttt{bound\_bet}=\text{its formula}",
        controls={"1 % less": {"share": 0.99}})
 def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
-    "The function, and Z by iteration of its equation, at d = 11, k' = 7, k1 = 4, k = 3; case: T."
+    "Value over formula, of the worse function; Z by iteration of its equation, at d = 11, k' = 7, k1 = 4, k = 3; case: T."
     d, budget, top, k, T, Y, Theta, L, N, size, chi, phi2 = 11, 7, 4, 3, case.value, 0.9, 1.3, 6.0, 20.0, 1.7, 2.5, 0.3
     p, q = 3 / 7, 3 * 2 / (7 * 6)
     A, Q = 2 * Y * (budget * Theta * T**0.25 / q + 1 / p), d**2 * (7 / p + 1 / q)
@@ -343,7 +344,11 @@ def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
     for _ in range(10_000): Z = c0 + c1 * math.sqrt(alpha * T + Q / phi2 * Z)
     nu = 1 + max(np.roots([1, -3 / 4, -3 / 4]))  # z^2 = rho z + rho, rho = 3/(1 + 3)
     found = bound_coin_betting(k, d, budget, top, T, phi2, chi, L, size, Y, Theta, N)
-    return Evidence(share * found / (nu * chi / 2 * Z + 2 * Y**2), "==", 1, tol=1e-9)
+    kappa, grid = 4 * math.log(2) - 2, [(2.0 ** -(m + 1) / Theta, 1 / ((5 + m + 1) * (5 + m + 2))) for m in range(60)]
+    bet = 0.3 + size * min(kappa * beta * T + (math.log(2 * size / (0.3 * pi * beta)) - 1) / beta for beta, pi in grid)
+    return farthest_from_one({
+        "bound": share * found / (nu * chi / 2 * Z + 2 * Y**2), "bet": bound_bet(-size, Theta, T, 5, 0.3) / bet,
+        "no weight": bound_bet(0.0, Theta, T, 5, 0.3) / 0.3, "no gradient": bound_bet(size, 0.0, 0.0, 0, 0.3) / 0.3})
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF11", tier="certificate", proof="alg-coin",

@@ -99,6 +99,17 @@ def factors_of_rules(case: Case, factor: Callable[[int, int], float] = lambda N,
     regret = np.array([played(case.rng, N, T, "middle") for _ in range(runs)])
     return regret_in_band(regret, factor(N, T) * bound_stopping(T, N), 0.35, 0.75)
 
+# %% ../../../../nbs/own/moments/10_stopping.ipynb #9783150e
+@claim("own", "The bound of stopping rules as a function", id="Y40", tier="exact", proof="thm-stopping",
+       cases=[(2, 3), (5, 4000), (300, 1000)],
+       tex=r"\texttt{bound\_stopping}=\sqrt{2TM\ln N}+1,\quad M=\min(N,\ln T)",
+       controls={"1 % less": {"share": 0.99}, "T in the place of its root": {"power": 1.0}})
+def stopping_as_function(case: Case, share: float = 1.0, power: float = 0.5) -> Evidence:
+    "The function over the formula; case (N, T), with M = N in the middle one."
+    N, T = case.value
+    seen = math.log(T) if T < math.e**N else N
+    return Evidence(share * bound_stopping(T, N) / (1 + (2 * T * seen * math.log(N)) ** power), "==", 1, tol=1e-12)
+
 # %% ../../../../nbs/own/moments/10_stopping.ipynb #908a8cfc
 @claim("own", "A purchase that looked teaches no pairs", id="Y29", tier="exact", proof="prp-looking", cases=[0.5, 0.2],
        tex=r"\min_g\max_{P\in\{P_1,P_2\}}\bigl|\mathbb E_P\,g-\mathbb E_Px_1x_2\bigr|=\tfrac12",
