@@ -223,7 +223,7 @@ def truncations(case: Case, shift: int = 0) -> Iterator[tuple[np.ndarray, np.nda
 
 
 def worst_pair(sides: list[tuple[float, float]]) -> Evidence:
-    "The pair with the largest quotient; pairs of zeros say nothing, and a right side that is nearly zero is zero."
+    "The pair with the largest quotient; pairs of zeros do not count, and a right side that is nearly zero is zero."
     e = Evidence.worst((a, b if b > 1e-12 else 0.0) for a, b in sides if a > 1e-12)
     return Evidence(e.lhs, "<=", e.rhs, tol=1e-9 * max(1.0, e.rhs))
 

@@ -40,7 +40,7 @@ class StoppingRules:
     """Follows one of N stopping rules in each round, on an order of features that is the same for all of them.
 
     N: number of rules, at least 2. T: number of rounds, at least 2. seed: of the draws. What the rules are is the caller's matter:
-    `draw` says which one to follow, `learn` is told where they stopped and what they lost. Source: ours, Algorithm ST 1 (alg-stopping).
+    `draw` says which one to follow, `learn` takes where they stopped and what they lost. Source: ours, Algorithm ST 1 (alg-stopping).
     """
 
     @validated

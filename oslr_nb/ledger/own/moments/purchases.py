@@ -38,7 +38,7 @@ def exploring_share(case: Case, least: float = 1.0) -> Evidence:
        controls={"one random feature more": {"random": 1}, "one favourite more in a round that explores": {"favourites": 1},
                  "exploring with the chance of t^(-1/2)": {"power": 1.5}})
 def pairs_are_bought(case: Case, random: int = 0, favourites: int = 0, power: float = 1.0) -> Evidence:
-    """The sum of the chances for a pair that says nothing, and the upper limit for its mean count over 32 runs; the label is a sum of as
+    """The sum of the chances for a pair that does not matter, and the upper limit for its mean count over 32 runs; the label is a sum of as
     many features as are bought; case (d, budget, top, least chance to explore)."""
     d, budget, top, least = case.value
     T, counts, weights = 4000, [], np.r_[np.linspace(2, 1, budget), np.zeros(d - budget)]

@@ -40,7 +40,7 @@ def in_a_line(case: Case, longer: bool = True) -> Evidence:
        tex=r"\mathbb E_t\,\hat\ell_{i,t}=\ell_{i,t}",
        controls={"each rule shows itself alone": {"longer": False}, "the rules stop in another order": {"other": True}})
 def unbiased(case: Case, longer: bool = True, other: bool = False) -> Evidence:
-    "The mean of an estimate over all draws, and the loss, where they differ most; the learner is told no more than was bought."
+    "The mean of an estimate over all draws, and the loss, where they differ most; the learner sees no more than was bought."
     N, T = case.value
     looks, losses = case.rng.integers(1, 6, N).astype(float), case.rng.random(N) / 2 + 0.5
     made = StoppingRules(N, T, seed=0)
