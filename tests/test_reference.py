@@ -12,7 +12,7 @@ from website import reference
 # Names that a user types have full docstrings: those of the face, the learners, and these. The others have a sentence and the facts.
 TYPED = {
     *reference.home(), *(e.cls.__name__ for e in oslr.LEARNERS.values()),
-    "OpenCase", "Scaled", "make_learner", "Classifier",  # around learners
+    "OpenCase", "Scaled", "make_learner", "Classifier", "SeveralLabels",  # around learners
     "reproduce", "run_table", "export", "use_backend",  # behind the commands
     "sparse_linear", "digits_pair", "priced", "ct_slice", "ct_like", "blog_feedback", "mnist", "mnist_pair", "use_data_folder",  # data
     "best_subset",

@@ -21,5 +21,6 @@ from .moments.intervals import *
 from .moments.merging import *
 from .moments.classes import *
 from .moments.stopping import *
+from .moments.labels import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

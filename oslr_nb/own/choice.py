@@ -18,6 +18,7 @@ from ..core.base.frames import own_names
 from ..core.game.learner import Learner
 from ..core.game.registry import LEARNERS, module_of, papers
 from .moments.classes import Classifier
+from .moments.labels import SeveralLabels
 from .moments.learner import menu_of
 from .moments.sums import MEMORIES
 
@@ -44,16 +45,22 @@ def priced_learners() -> list[str]:
 @overload
 def auto(
     d: int, budget: float, *, protocol: str = ..., k: int | None = ..., seed: Any = ..., costs: Any = ..., average: bool = ...,
-    ahead: int = ..., groups: Any = ..., classes: None = ...,
+    ahead: int = ..., groups: Any = ..., classes: None = ..., labels: None = ...,
 ) -> Learner: ...
 @overload
 def auto(
     d: int, budget: float, *, protocol: str = ..., k: int | None = ..., seed: Any = ..., costs: Any = ..., average: bool = ...,
-    ahead: int = ..., groups: Any = ..., classes: Sequence[Any],
+    ahead: int = ..., groups: Any = ..., classes: Sequence[Any], labels: None = ...,
 ) -> Classifier: ...
+@overload
+def auto(
+    d: int, budget: float, *, protocol: str = ..., k: int | None = ..., seed: Any = ..., costs: Any = ..., average: bool = ...,
+    ahead: int = ..., groups: Any = ..., classes: None = ..., labels: int,
+) -> SeveralLabels: ...
 def auto(
     d: int, budget: float, *, protocol: str = "OSLR", k: int | None = None, seed: Any = None,
     costs: Any = None, average: bool = False, ahead: int = 1, groups: Any = None, classes: Any = None,
+    labels: int | None = None,
 ) -> Any:
     """Make the default learner: nothing to tune, no scale to declare.
 
@@ -87,12 +94,14 @@ def auto(
     classes : sequence, optional
         OSLR: the classes of a label that is no number, at least 2: words, numbers, or True and False. It then makes a classifier, which
         predicts probabilities.
+    labels : int, optional
+        OSLR: several numbers are to be predicted in each round, at least 2, from one purchase.
 
     Returns
     -------
-    Learner or Classifier
+    Learner, Classifier or SeveralLabels
         New; `own.PairwiseLeastSquares`, `own.CoinBetting`, `own.PairwisePOSLR` or `own.PairwiseTrainingOnly`; with classes an
-        `own.Classifier`.
+        `own.Classifier`, with labels a `SeveralLabels`.
 
     Raises
     ------
@@ -120,12 +129,13 @@ def auto(
     check_choice("protocol", protocol, PROTOCOLS)
     pair = "a pair of features is the least that shows how they depend, Observation 1 of Ito et al. 2017"
     d = check_int("d", d, 2, 10**8, pair)
-    if classes is not None:
-        if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with classes", "the others commit weights for a number")
-        if k is not None: fail("k", k, "None with classes", "POSLR alone commits k weights")
-        rows = rows_for(d)
-        if rows is not None: fail("d", d, "less", "with classes the moments of all pairs have to fit into memory")
-        return Classifier(d, budget, classes, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
+    for name, given, make in (("classes", classes, Classifier), ("labels", labels, SeveralLabels)):
+        if given is None: continue
+        if protocol != "OSLR": fail("protocol", protocol, f"'OSLR' with {name}", "the others commit weights for one number")
+        if k is not None: fail("k", k, f"None with {name}", "POSLR alone commits k weights")
+        if rows_for(d) is not None: fail("d", d, "less", f"with {name} the moments of all pairs have to fit into memory")
+        if classes is not None and labels is not None: fail("labels", labels, "None with classes", "it is one or the other")
+        return make(d, budget, given, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
     if rows_ahead(average, ahead):
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
         return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, average=True, ahead=ahead, seed=seed)

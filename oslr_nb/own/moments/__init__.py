@@ -21,5 +21,6 @@ from .intervals import *
 from .merging import *
 from .classes import *
 from .stopping import *
+from .labels import *
 
 __all__ = [name for name in dir() if name[0] != "_"]

@@ -20,10 +20,9 @@ from ...core.game.environment import PROBABILITIES, UNSCORED, Menu
 from ...core.game.learner import Learner, Role, roles
 from ...core.game.registry import wrapper
 from .experts import judge, predict
-from .learner import PairwiseLeastSquares, PairwiseMoments, fit_ridges, learn_from, purse
+from .learner import PairwiseLeastSquares, PairwiseMoments, learn_from, purse
 from .purchases import select
 from .sums import FIRST, Moments, Plan, deviation
-
 
 # %% auto #0
 __all__ = ['Classifier']
@@ -238,6 +237,12 @@ def blocks_forward(V: np.ndarray, B: np.ndarray, menu: Menu, most: int, divide: 
     return found, saved
 
 
+def forward_for_all(V: np.ndarray, B: np.ndarray, menu: Menu, most: int) -> tuple[np.ndarray, float]:
+    "The same by gain, or by gain per price, whichever saves more."
+    ways = (False,) if menu.costs is None else (True, False)
+    return max((blocks_forward(V, B, menu, most, divide) for divide in ways), key=lambda found: found[1])
+
+
 def block_gain(V: np.ndarray, B: np.ndarray, J: np.ndarray) -> float:
     "What a group of features saves of the variance of all labels; those that others of it explain add nothing."
     V, B, gain = V[np.ix_(J, J)], B[:, J], 0.0
@@ -247,7 +252,6 @@ def block_gain(V: np.ndarray, B: np.ndarray, J: np.ndarray) -> float:
         row = V[j] / V[j, j]
         B, V = B - B[:, [j]] * row, V - np.outer(V[:, j], row)
     return float(gain)
-
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #1701e1d9
 @wrapper
@@ -353,9 +357,7 @@ class Classifier(PairwiseLeastSquares):
         Only features with some, and what is sold with them; favourites while there is none."""
         w, most = np.abs(self.log_odds_), self.usual
         if self.menu.counted and not self.menu.ahead: found = np.argsort(-w, kind="stable")[: min(most, np.count_nonzero(w))]
-        else:
-            ways = (False,) if self.menu.costs is None else (True, False)
-            found, _ = max((blocks_forward(np.eye(self.d), w[None], self.menu, most, way) for way in ways), key=lambda f: f[1])
+        else: found, _ = forward_for_all(np.eye(self.d), w[None], self.menu, most)
         return found if w.any() else self.favourites_
 
     @property
@@ -454,10 +456,8 @@ class Classifier(PairwiseLeastSquares):
         return out
 
     def _line_of(self, F: np.ndarray) -> tuple[np.ndarray, float]:
-        "Least squares weights of features F (n,), and what is added to their score."
-        if not self.label["count"][0] > 0: return np.zeros(len(F)), 0.5
-        fit_ridges(F, len(F), self._plan, self._sums)
-        return self._plan.W[-1, : len(F)].copy(), float(self._plan.level[-1])
+        "As there; one half before the first label."
+        return super()._line_of(F) if self.label["count"][0] > 0 else (np.zeros(len(F)), 0.5)
 
     @property
     def _standards(self) -> tuple[np.ndarray, np.ndarray]:
@@ -529,8 +529,7 @@ class Classifier(PairwiseLeastSquares):
         seen = np.maximum(total[:, 0], 1.0)
         spread = np.sqrt(np.maximum(f["square"] / np.maximum(f["n"], 1.0) - (f["sum"] / np.maximum(f["n"], 1.0)) ** 2, 0.0))
         B = (self.by_class[..., 1] - n * total[:, 1] / seen) / seen / np.where(spread > 0, spread, 1.0)  # covariances with the indicators
-        ways = (False,) if self.menu.costs is None and self.menu.groups is None else (True, False)
-        return max((blocks_forward(V, B, self.menu, self.usual, divide) for divide in ways), key=lambda found: found[1])[0][:k]
+        return forward_for_all(V, B, self.menu, self.usual)[0][:k]
 
     def _seat(self, before: np.ndarray) -> None:
         "New favourites: what stays keeps weight and curvature, what is new begins with its weight among all features."
@@ -543,4 +542,3 @@ class Classifier(PairwiseLeastSquares):
         P[:, a[:, None], a] = self.few_inverse[:, b[:, None], b]
         self.few[:], self.few_inverse[:], self.seat[:] = w, P, 0
         self.seat[F] = 1 + np.arange(len(F))
-

@@ -603,16 +603,18 @@ class PairwiseLeastSquares(PairwiseMoments):
     def coef_(self) -> np.ndarray:
         "Weights (d,), a mean over the ridges, on features that forward selection takes now, among those bought together 30 times."
         w, found = np.zeros(self.d), self._known_together()
-        fit_ridges(found, len(found), self._plan, self._sums)
-        w[found] = self._plan.W[-1, : len(found)]
+        w[found] = self._line_of(found)[0]
         return w
 
     @property
     def intercept_(self) -> float:
         "Mean label less the score of the mean features, a mean over the experts as `coef_`; 0 without centring."
-        found = self._known_together()
-        fit_ridges(found, len(found), self._plan, self._sums)
-        return float(self._plan.level[-1])
+        return self._line_of(self._known_together())[1]
+
+    def _line_of(self, F: np.ndarray) -> tuple[np.ndarray, float]:
+        "Least squares weights of features F (n,), and what is added to their score; means over the experts."
+        fit_ridges(F, len(F), self._plan, self._sums)
+        return self._plan.W[-1, : len(F)].copy(), float(self._plan.level[-1])
 
     def half_width(self, level: float = 0.9) -> float:
         "As for `Learner`; Equation 1 (eq-width) of the page on intervals."
