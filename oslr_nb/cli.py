@@ -172,7 +172,7 @@ def run(
     budget: Annotated[float, Option(help="Features to buy for each row, at least 2, an encoded column counts once; with --priced, money.")],
     learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
-    scale: Annotated[str, Option(help="auto, none, or a table with the columns feature, centre and scale.")] = "auto",
+    scale: Annotated[str, Option(help="Of numbers for a paper's learner: auto, or none.")] = "auto",
     out: Annotated[Path | None, Option(help="Folder for the results (default: oslr_run, oslr_run_2, ...).")] = None,
     seed: Annotated[int, Option(help="Seed of the learner's random draws.")] = 0,
     encode: Encode = None,

@@ -8,7 +8,7 @@ import contextlib
 import copy
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +39,8 @@ try:
 except ImportError: ClassModel = Model = object  # type: ignore[misc,assignment]  # river is not needed: its models are known by their methods
 
 # %% auto #0
-__all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLREstimator', 'OSLRRegressor',
-           'OSLRClassifier', 'wide_enough', 'AFAMethod', 'of_kind', 'check_value', 'OneAtATime', 'OSLRLearner',
-           'OSLRStreamClassifier']
+__all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLREstimator', 'wide_enough', 'OSLRRegressor',
+           'OSLRClassifier', 'AFAMethod', 'of_kind', 'check_value', 'OneAtATime', 'OSLRLearner', 'OSLRStreamClassifier']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list[Any] | None, int]:
@@ -125,20 +124,51 @@ def check_settings(model: Any) -> None:
         fail(name, now, f"{before!r:.60}, as when the model began", "its learner is made; a new model, or fit, begins anew")
 
 
-class OSLREstimator(BaseEstimator):
-    "Settings and tables of the two estimators of scikit-learn (base class)."
+class OSLREstimator:
+    "Settings, tables and rounds of the two estimators of scikit-learn (base class)."
 
-    def __init__(
-        self, budget: int | float | None = None, *, learner: Any = "auto", passes: int = 1, shuffle: bool = True, random_state: Any = None,
-        costs: Any = None, feature_groups: Any = None,
-    ):
-        self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
-        self.costs, self.feature_groups = costs, feature_groups
+    budget: Any; learner: Any; passes: Any; shuffle: Any; random_state: Any; costs: Any; feature_groups: Any
+    _make: Callable[..., Any]; _keep: Callable[..., None]  # a new learner; what the predictions need of it
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of scikit-learn, which stands behind this class
         tags.input_tags.allow_nan = True  # where nobody buys
         return tags
+
+    def fit(self, X: Any, y: Any, *, history: tuple[Any, Any] | None = None) -> Any:
+        """Learn anew from all rows.
+
+        X (n, d): numbers, an array or a table of pandas, polars or pyarrow. y (n,): labels, or classes. history: rows and their labels that
+        are known already, NaN where a value is not, in columns of the same names: learnt first, and not bought. Returns itself.
+        """
+        with unless_refused(self):
+            X, y, names = self._table(X, self._targets(X, y), True)
+            lr, seed = self._new(X.shape[1], names)
+            order = self._order(len(X), seed)
+            if history is not None: self._learn_history(lr, names, history)
+            return self._learn(lr, X, y, names, order, True)
+
+    def partial_fit(self, X: Any, y: Any) -> Any:
+        "Learn from more rows with as many columns as before, in their order. Returns itself."
+        return self._learn_more(X, y, self._targets)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the labels' variance that `predict` explains, or of the classes that it names.
+
+        X (n, d), y (n,): as for `fit`, matched by the index of pandas that they share. sample_weight: of the rows.
+        """
+        return float(super().score(X, aligned(y, X), sample_weight))  # type: ignore[misc]
+
+    def _targets(self, X: Any, y: Any) -> Any:
+        "Labels as numbers, or to be made numbers."
+        return y
+
+    def _learn_more(self, X: Any, y: Any, targets: Callable[[Any, Any], Any]) -> Any:
+        "The first rows, or more of them."
+        if not (first := not hasattr(self, "learner_")): check_settings(self)
+        with unless_refused(self):
+            X, y, names = self._table(X, targets(X, y), first)
+            return self._learn(self._new(X.shape[1], names)[0] if first else self.learner_, X, y, names, np.arange(len(X)), first)
 
     def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, Any, tuple]:
         "Features in the order of those learnt from, not looked at; checked labels, unless y is None; names of the features."
@@ -168,22 +198,49 @@ class OSLREstimator(BaseEstimator):
             fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
         return d, budget, seed, costs, groups
 
+    def _new(self, d: int, names: tuple) -> tuple[Any, int]:
+        "A new learner, and its seed."
+        d, budget, seed, costs, groups = self._offers(d)
+        lr = self._make(d, budget, seed, costs, groups)
+        lr.names_ = names if len(names) == d else ()
+        return lr, seed
+
     def _order(self, n: int, seed: int) -> np.ndarray:
         "The rows of all passes in the order in which they are played."
         passes, shuffle = check_int("passes", self.passes, 1, 10**6), check_flag("shuffle", self.shuffle)
         rng = np.random.default_rng([seed, 1])
         return np.concatenate([rng.permutation(n) if shuffle else np.arange(n) for _ in range(passes)])
 
-    def _learn_history(self, lr: Any, names: tuple, history: Any, number: Any = None) -> None:
-        "Learn from rows that are known already; number: says which number stands for a label."
+    def _learn_history(self, lr: Any, names: tuple, history: Any) -> None:
+        "Learn from rows that are known already."
         if not isinstance(history, tuple) or len(history) != 2: fail("history", history, "a pair: rows and their labels")
         X, y = history
-        X, y, *_ = table_of(X, y if number is None else number(aligned(y, X)), None, names, empty=True)
-        lr.learn_whole(np.column_stack([X, np.zeros(len(X))]) if lr.d > X.shape[1] == 1 else X, y)
+        X, y, *_ = table_of(X, self._numbers(aligned(y, X)), None, names, empty=True)
+        lr.learn_whole(wide_enough(X, lr.d), y)
 
+    def _numbers(self, y: Any) -> Any:
+        "What the learner is told for labels."
+        return y
+
+    def _learn(self, lr: Any, X: np.ndarray, y: np.ndarray, names: tuple, rows: np.ndarray, first: bool) -> Any:
+        "Play the rows, and keep the result."
+        d, y = X.shape[1], y.astype(float)
+        if first: self.n_left_out_, self.n_filled_, self.n_features_seen_ = 0, 0, 0
+        self.learner_, run, out = play_known(lr, wide_enough(X, lr.d), y, rows)
+        if out: warnings.warn(f"{out} of {len(rows)} rows were left out: a number to be bought was missing (NaN).", stacklevel=4 - first)
+        if len(names) == lr.d: self.learner_.names_ = names
+        self.n_left_out_, self.settings_ = self.n_left_out_ + out, settings_of(self)
+        self.n_features_seen_ += int(np.minimum(run.n_observed, d).sum())
+        self._keep(y, d, first)
+        return self
+
+
+def wide_enough(X: np.ndarray, d: int) -> np.ndarray:
+    "A single column has a column of zeros beside it."
+    return np.column_stack([X, np.zeros(len(X))]) if d > X.shape[1] == 1 else X
 
 # %% ../../nbs/practice/adapters.ipynb #78103b04
-class OSLRRegressor(RegressorMixin, OSLREstimator):
+class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
     """Linear regression that buys only a few features of each row, for scikit-learn.
 
     Parameters
@@ -255,50 +312,12 @@ class OSLRRegressor(RegressorMixin, OSLREstimator):
     >>> yhat = model.predict(X_new)     # from 8 features of each row
     """
 
-    def fit(self, X: Any, y: Any, *, history: tuple[Any, Any] | None = None) -> OSLRRegressor:
-        """Learn anew from all rows.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-            Numbers: an array, or a table of pandas, polars or pyarrow.
-        y : array-like (n,)
-            Labels.
-        history : (array-like (m, d), array-like (m,)), optional
-            Rows and labels that are known already, NaN where a value is not, in columns of the same names: learnt first, and not bought.
-
-        Returns
-        -------
-        OSLRRegressor
-            Itself.
-        """
-        with unless_refused(self):
-            X, y, names = self._table(X, y, True)
-            lr, seed = self._new(X.shape[1])
-            order = self._order(len(X), seed)
-            lr.names_ = names if len(names) == lr.d else ()
-            if history is not None: self._learn_history(lr, names, history)
-            return self._learn(lr, X, y, names, order, 0, (np.inf, -np.inf))
-
-    def partial_fit(self, X: Any, y: Any) -> OSLRRegressor:
-        """Learn from more rows, in their order.
-
-        Parameters
-        ----------
-        X, y : array-like (n, d) and (n,)
-            As for `fit`, with as many columns as before.
-
-        Returns
-        -------
-        OSLRRegressor
-            Itself.
-        """
-        first = not hasattr(self, "learner_")
-        if not first: check_settings(self)
-        with unless_refused(self):
-            X, y, names = self._table(X, y, first)
-            if first: return self._learn(self._new(X.shape[1])[0], X, y, names, None, 0, (np.inf, -np.inf))
-            return self._learn(self.learner_, X, y, names, None, self.n_features_seen_, self.y_range_)
+    def __init__(
+        self, budget: int | float | None = None, *, learner: Any = "auto", passes: int = 1, shuffle: bool = True, random_state: Any = None,
+        costs: Any = None, feature_groups: Any = None,
+    ):
+        self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
+        self.costs, self.feature_groups = costs, feature_groups
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict from the features in `features_`; nothing is learnt.
@@ -344,49 +363,19 @@ class OSLRRegressor(RegressorMixin, OSLREstimator):
         half = self.learner_.half_width(level)
         return self.predict(X)[:, None] + np.array([-half, half])
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the labels' variance that `predict` explains.
+    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any) -> Learner:
+        return make_learner(self.learner, d, budget, seed, costs, groups=groups)
 
-        Parameters
-        ----------
-        X, y : array-like (n, d) and (n,)
-            Rows as for `predict`, and their labels, matched by the index of pandas that they share.
-        sample_weight : array-like (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            At most 1; 0 for the mean label.
-        """
-        return float(super().score(X, aligned(y, X), sample_weight))
-
-    def _new(self, d: int) -> tuple[Learner, int]:
-        "A new learner, and its seed."
-        d, budget, seed, costs, groups = self._offers(d)
-        return make_learner(self.learner, d, budget, seed, costs, groups=groups), seed
-
-    def _learn(
-        self, lr: Learner, X: np.ndarray, y: np.ndarray, names: tuple, rows: Any, seen: int, limits: tuple[float, float],
-    ) -> OSLRRegressor:
-        "Play the rows, and keep the result."
-        d = X.shape[1]
-        if d == 1: X, names = np.column_stack([X, np.zeros(len(X))]), ()
-        lr, run, out = play_known(lr, X, y, np.arange(len(X)) if rows is None else rows)
-        if out: warnings.warn(f"{out} of {len(run.rows)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
-        self.n_left_out_: int = out + (self.n_left_out_ if seen else 0)
-        self.n_filled_: int = self.n_filled_ if seen else 0
-        self.settings_ = settings_of(self)
-        lr.names_ = names or lr.names_
-        self.learner_, self.n_features_seen_ = lr, seen + int(np.minimum(run.n_observed, d).sum())
-        self.y_range_ = min(limits[0], float(y.min())), max(limits[1], float(y.max()))
-        w, self.intercept_ = lr.linear_function()
+    def _keep(self, y: np.ndarray, d: int, first: bool) -> None:
+        "The linear function of the learner, and the limits of the labels."
+        low, high = (np.inf, -np.inf) if first else self.y_range_
+        self.y_range_: tuple[float, float] = min(low, float(y.min())), max(high, float(y.max()))
+        w, self.intercept_ = self.learner_.linear_function()
         self.coef_ = w[:d]
         self.features_ = np.flatnonzero(self.coef_)
-        return self
 
 # %% ../../nbs/practice/adapters.ipynb #c5687a18
-class OSLRClassifier(ClassifierMixin, OSLREstimator):
+class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
     """Probabilities of classes from a few features of each row, for scikit-learn.
 
     Parameters
@@ -431,31 +420,6 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         self.budget, self.passes, self.shuffle, self.random_state = budget, passes, shuffle, random_state
         self.costs, self.feature_groups = costs, feature_groups
 
-    def fit(self, X: Any, y: Any, *, history: tuple[Any, Any] | None = None) -> OSLRClassifier:
-        """Learn anew from all rows.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-            As for `OSLRRegressor`.
-        y : array-like (n,)
-            Classes.
-        history : (array-like (m, d), array-like (m,)), optional
-            Rows and classes that are known already, NaN where a value is not: learnt first, and not bought.
-
-        Returns
-        -------
-        OSLRClassifier
-            Itself.
-        """
-        with unless_refused(self):
-            y = self._labels(X, y)
-            X, y, names = self._table(X, self._begin(np.unique(y), y), True)
-            lr, seed = self._new(X.shape[1], names)
-            order = self._order(len(X), seed)
-            if history is not None: self._learn_history(lr, names, history, self._numbers)
-            return self._learn(lr, X, y, order, 0)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> OSLRClassifier:
         """Learn from more rows, in their order.
 
@@ -473,14 +437,9 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         """
         first = not hasattr(self, "learner_")
         if first and classes is None: fail("classes", None, "all classes, in the first call of partial_fit", "later rows may bring others")
-        if not first: check_settings(self)
         if not first and classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             fail("classes", np.unique(classes).tolist(), f"{self.classes_.tolist()}, as in the first call", "a new model begins anew")
-        with unless_refused(self):
-            y = self._labels(X, y)
-            X, y, names = self._table(X, self._begin(np.unique(classes), y) if first else self._numbers(y), first)
-            if first: return self._learn(self._new(X.shape[1], names)[0], X, y, np.arange(len(X)), 0)
-            return self._learn(self.learner_, X, y, np.arange(len(X)), self.n_features_seen_)
+        return self._learn_more(X, y, lambda X, y: self._targets(X, y, np.unique(classes) if first else self.classes_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities from the features in `features_`; nothing is learnt.
@@ -517,49 +476,27 @@ class OSLRClassifier(ClassifierMixin, OSLREstimator):
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def _labels(self, X: Any, y: Any) -> np.ndarray:
-        "Classes as an array."
+    def _targets(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
+        "The number of the class of each row; the classes, those of the rows if none are given, are kept."
         if y is None: fail("y", None, "classes", "This OSLRClassifier estimator requires y to be passed, but the target y is None")
         y = column_or_1d(aligned(y, X), warn=True)
         check_classification_targets(y)
-        return y
-
-    def _begin(self, classes: np.ndarray, y: np.ndarray) -> np.ndarray:
-        "Keep the classes; returns the number of that of each row."
-        if len(classes) < 2: fail("classes in y", classes.tolist(), "at least 2 classes", "with one class there is nothing to predict")
-        self.classes_: np.ndarray = classes
+        self.classes_: np.ndarray = np.unique(y) if classes is None else classes
+        if len(self.classes_) < 2:
+            fail("classes in y", self.classes_.tolist(), "at least 2 classes", "with one class there is nothing to predict")
         return self._numbers(y)
 
     def _numbers(self, y: Any) -> np.ndarray:
-        "The number of the class of each row."
         y = np.asarray(y)
         places = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         for t in np.flatnonzero(self.classes_[places] != y)[:1]: fail(f"y[{t}]", y[t], f"one of the classes {self.classes_.tolist()}")
         return places
 
-    def _new(self, d: int, names: tuple) -> tuple[Classifier, int]:
-        "A new classifier, and its seed."
-        d, budget, seed, costs, groups = self._offers(d)
-        lr = Classifier(d, budget, range(len(self.classes_)), seed=seed, costs=costs, groups=groups)
-        lr.names_ = names if len(names) == d else ()
-        return lr, seed
+    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any) -> Classifier:
+        return Classifier(d, budget, range(len(self.classes_)), seed=seed, costs=costs, groups=groups)
 
-    def _learn(self, lr: Classifier, X: np.ndarray, y: np.ndarray, order: np.ndarray, seen: int) -> OSLRClassifier:
-        "Play the rows, and keep the result."
-        d = X.shape[1]
-        played, run, out = play_known(lr, wide_enough(X, lr.d), y.astype(float), order)
-        if out: warnings.warn(f"{out} of {len(order)} rows were left out: a number to be bought was missing (NaN).", stacklevel=3)
-        self.n_left_out_: int = out + (self.n_left_out_ if seen else 0)
-        self.n_filled_: int = self.n_filled_ if seen else 0
-        self.settings_ = settings_of(self)
-        self.learner_, self.n_features_seen_ = played, seen + int(np.minimum(run.n_observed, d).sum())
+    def _keep(self, y: np.ndarray, d: int, first: bool) -> None:
         self.features_ = self.learner_.features_[self.learner_.features_ < d]
-        return self
-
-
-def wide_enough(X: np.ndarray, d: int) -> np.ndarray:
-    "A single column has a column of zeros beside it."
-    return X if X.shape[1] == d else np.column_stack([X, np.zeros(len(X))])
 
 # %% ../../nbs/practice/adapters.ipynb #5a540128
 class AFAMethod:
@@ -634,6 +571,30 @@ class OneAtATime:
         self._known: frozenset = frozenset()
         self.n_features_seen_, self.ignored_, self.settings_ = 0, set[Any](), dict[str, Any]()
 
+    def predict_one(self, x: Any) -> Any:
+        """Predict from bought features, without learning: a number, or the most probable class.
+
+        x: a mapping to values from their names, of which only those of the purchase are read.
+        """
+        return float(self._buy(x))
+
+    def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
+        """Learn from the bought values of an example and its label, or class.
+
+        given: whether the example is history, which was not bought: all values in `x` are read, and there may be any number.
+        """
+        given, y = check_flag("given", given), self._label(y)
+        if given:
+            if self.learner_ is None: self._begin(x)
+            known = {i: check_value(f"x[{name!r}]", x[name]) for i, name in enumerate(self.names_) if name in x}
+            if self._query is not None: self.learner_.skip()  # it is drawn anew: what is known has changed
+            self._query = None
+            self.learner_.learn([*known], [*known.values()], y, given=True)
+            return
+        self._buy(x)
+        self.learner_.update(y)
+        self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
+
     def _make(self, d: int, budget: float, costs: Any, groups: Any) -> Learner:
         "A new learner that plays OSLR and buys features."
         lr = make_learner(self.learner, d, budget, self.seed, costs, groups=groups)
@@ -643,21 +604,12 @@ class OneAtATime:
         lr._next, lr._unanswered = 0, query
         return lr
 
-    def _learn_one(self, x: Any, y: Any, given: bool) -> None:
-        "Learn from an example, or from one of history."
-        if check_flag("given", given):
-            if self.learner_ is None: self._begin(x)
-            known = {i: check_value(f"x[{name!r}]", x[name]) for i, name in enumerate(self.names_) if name in x}
-            if self._query is not None: self.learner_.skip()  # it is drawn anew: what is known has changed
-            self._query = None
-            self.learner_.learn([*known], [*known.values()], y, given=True)
-            return
-        self._buy(x, 4)
-        self.learner_.update(y)
-        self.n_features_seen_, self._query = self.n_features_seen_ + len(self._query), None
+    def _label(self, y: Any) -> Any:
+        "A label that the learner may be told."
+        return check_value("y", y)
 
-    def _buy(self, x: Any, depth: int = 3) -> float:
-        "Read the features of the standing query, and predict; depth: of the call whose line a warning names."
+    def _buy(self, x: Any) -> float:
+        "Read the features of the standing query, and predict."
         if not hasattr(x, "get") or is_count(getattr(x, "index", None)): fail("x", x, "a mapping from names to numbers")
         if self.learner_ is None: self._begin(x)
         check_settings(self)
@@ -671,7 +623,7 @@ class OneAtATime:
             self._known = self._known.union(new)
             shown = ", ".join(map(repr, new[:9])) + " ..." * (len(new) > 9)
             said = f"{shown}: not in the first example, so ignored from now on (features= names all from the start)."
-            warnings.warn(said, stacklevel=depth)
+            warnings.warn(said, stacklevel=3)
         return prediction
 
     def _begin(self, x: Any) -> None:
@@ -759,21 +711,6 @@ class OSLRLearner(OneAtATime, Model):
         "Added to the score of `weights`."
         return 0.0 if self.learner_ is None else self.learner_.linear_function()[1]
 
-    def predict_one(self, x: Any) -> float:
-        """Predict from bought features, without learning.
-
-        Parameters
-        ----------
-        x : mapping
-            Values by name; only those of the purchase are read.
-
-        Returns
-        -------
-        float
-            The prediction.
-        """
-        return float(self._buy(x))
-
     def predict_interval_one(self, x: Any, level: float = 0.9) -> tuple[float, float]:
         """Predict an interval from bought features, without learning.
 
@@ -790,18 +727,6 @@ class OSLRLearner(OneAtATime, Model):
         middle = self.predict_one(x)
         half = self.learner_.half_width(level)
         return middle - half, middle + half
-
-    def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
-        """Learn from the bought values of an example and its label.
-
-        Parameters
-        ----------
-        x, y : mapping, float
-            Values by name, of which only those of the purchase are read; the label.
-        given : bool, default False
-            True: the example is history, which was not bought; all values in `x` are read, and there may be any number.
-        """
-        self._learn_one(x, check_value("y", y), given)
 
 # %% ../../nbs/practice/adapters.ipynb #b3366d1f
 class OSLRStreamClassifier(OneAtATime, ClassModel):
@@ -869,32 +794,11 @@ class OSLRStreamClassifier(OneAtATime, ClassModel):
         return dict(zip(self.learner_.classes, self.learner_.said.tolist(), strict=True))
 
     def predict_one(self, x: Any) -> Any:  # type: ignore[override]
-        """The most probable class, from bought features, without learning.
-
-        Parameters
-        ----------
-        x : mapping
-            As for `predict_proba_one`.
-
-        Returns
-        -------
-        object
-            One of the classes.
-        """
+        "The most probable class, from bought features, without learning. x: as for `predict_proba_one`."
         p = self.predict_proba_one(x)
         return max(p, key=p.__getitem__)
 
-    def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
-        """Learn from the bought values of an example and its class.
-
-        Parameters
-        ----------
-        x, y : mapping, one of the classes
-            Values by name, of which only those of the purchase are read; the class.
-        given : bool, default False
-            As for `OSLRLearner.learn_one`.
-        """
-        self._learn_one(x, y, given)
+    def _label(self, y: Any) -> Any: return y
 
     def _make(self, d: int, budget: float, costs: Any, groups: Any) -> Learner:
         return Classifier(d, budget, self.classes, seed=self.seed, costs=costs, groups=groups)

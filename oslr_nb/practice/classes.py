@@ -77,7 +77,7 @@ def read_mistakes(path: Path, classes: tuple[str, ...]) -> np.ndarray:
                 if word not in classes: fail(f"{name} of mistakes", word, f"one of the classes: {', '.join(classes)}")
             if (c, a) in named: fail("class and answer of mistakes", f"{c}, {a}", f"named once in {path.name}")
             named.add((c, a))
-            cost[classes.index(c), classes.index(a)] = check_real(f"cost of {a!r} for {c!r}", v, -1e-300, 1e15)
+            cost[classes.index(c), classes.index(a)] = check_real(f"cost of {a!r} for {c!r}", v, 0.0, 1e15, closed=True)
     return cost
 
 # %% ../../nbs/practice/classes.ipynb #6af28d51

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core.base.checks import LARGEST, TOO_LARGE, check_real, fail, need
-from ..core.base.frames import code_points, looks_like
+from ..core.base.frames import code_points, dummies_of, looks_like
 from ..core.base.storage import check_regular
 from .columns import CATEGORIES, DATE, MISSING, Column, doubts, index_reason, is_text, number_of, plain, shell_word
 from .columns import NUMBER, simple, text_parts, with_marks
@@ -30,7 +30,7 @@ import pyarrow.compute as pc
 
 # %% auto #0
 __all__ = ['BLOCK', 'BY_CHANCE', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined',
-           'blocks', 'read_whole', 'read_history', 'measured_for_a_reason', 'named_numbers', 'named_prices']
+           'blocks', 'read_whole', 'read_history', 'measured_for_a_reason', 'named_prices']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -158,7 +158,6 @@ class Survey:
     missing: tuple[str, ...] = ()  # words that count as missing besides the usual ones
     gaps: tuple[int, ...] = ()  # missing values of each column
     checksum: str = ""  # of all values in their order
-    start: str = ""  # the same of the first rows, as many as were asked for; "" if there are fewer
     left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
     doubts: tuple[str, ...] = ()  # sentences on columns that may hold something else than they seem to
     classes: tuple[str, ...] = ()  # of the label, in the order of their numbers; () if it is a number
@@ -385,25 +384,21 @@ def check_names(
     return names, index
 
 
-def look(path: Path, columns: list[Column], at: list[int], mark: int, progress: bool) -> tuple[list[Column], int, list[bytes], list[bytes]]:
-    "The first pass: columns, rows, and checksums of the columns, of the first `mark` rows and of all."
+def look(path: Path, columns: list[Column], at: list[int], progress: bool) -> tuple[list[Column], int, list[bytes]]:
+    "The first pass: columns, rows, and checksums of the columns."
     from tqdm import tqdm
 
-    rows, start, sums = 0, [b""] * len(at), Checksum(len(at))
+    rows, sums = 0, Checksum(len(at))
     with tqdm(desc="look", unit=" rows", disable=not progress) as bar:
         for batch in batches(path, at):
-            cut = mark - rows if rows < mark <= rows + batch.num_rows else 0
-            for part in (batch.slice(0, cut), batch.slice(cut)):
-                for j, c in enumerate(columns if part.num_rows else ()):
-                    column = part.column(j)
-                    sums.add(j, column, c.words, c.forced)
-                    c.add(column, rows)
-                rows += part.num_rows
-                if rows == mark: start = sums.digests()
+            for j, c in enumerate(columns if batch.num_rows else ()):
+                sums.add(j, batch.column(j), c.words, c.forced)
+                c.add(batch.column(j), rows)
+            rows += batch.num_rows
             bar.update(batch.num_rows)
-    if not any(c.late for c in columns): return columns, rows, start, sums.digests()
+    if not any(c.late for c in columns): return columns, rows, sums.digests()
     again = [Column(c.name, c.words, c.forced, "text" if c.late else "numbers") for c in columns]
-    return look(path, again, at, mark, progress)  # numbers went by before the first word came: they are words too
+    return look(path, again, at, progress)  # numbers went by before the first word came: they are words too
 
 
 def reason_out(c: Column, place: int, rows: int, keep: bool) -> str:
@@ -429,15 +424,14 @@ def check_columns(path: Path, columns: list[Column], at: list[int], target: str,
 
 def survey_table(
     path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
-    progress: bool = False, missing: Sequence[str] = (), mark: int = 0, keep: Sequence[str] = (), classify: bool = False,
+    progress: bool = False, missing: Sequence[str] = (), keep: Sequence[str] = (), classify: bool = False,
 ) -> Survey:
     """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
 
     path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
     at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
     ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
-    columns of numbers. mark: rows after which a checksum is kept. keep: columns that stay though they seem only to name the rows.
-    classify: whether the target is a class.
+    columns of numbers. keep: columns that stay though they seem only to name the rows. classify: whether the target is a class.
     Ours; `nbs/practice/reading.ipynb`.
     """
     if isinstance(encode, bool): encode = ["*"] * encode
@@ -447,11 +441,11 @@ def survey_table(
     left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
     columns = [Column(names[i], tuple(missing), names[i] in forced or (classify and names[i] == target)) for i in at]
-    columns, rows, start, end = look(path, columns, at, mark, progress)
+    columns, rows, sums = look(path, columns, at, progress)
     if not rows: fail("data", path.name, "a table with at least one row")
     reasons = [reason_out(c, i, rows, c.name in kept) for c, i in zip(columns, at, strict=True)]
     out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out] + list(filter(None, reasons))
-    columns, at, start, end = (list(compress(v, [not r for r in reasons])) for v in (columns, at, start, end))  # type: ignore[assignment]
+    columns, at, sums = (list(compress(v, [not r for r in reasons])) for v in (columns, at, sums))  # type: ignore[assignment]
     features = check_columns(path, columns, at, target, "*" in encode, impute)
     feature_names, middles = features_of(features)
     for name, n in Counter(feature_names).items():
@@ -464,7 +458,7 @@ def survey_table(
     return Survey(
         rows, tuple(c.name for c in features), tuple(None if c.numeric else tuple(c.encoded) for c in features), tuple(feature_names),
         np.array([*middles, total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
-        combined(end), combined(start) if rows >= mark > 0 else "", tuple(out),
+        combined(sums), tuple(out),
         tuple(text for c in columns for text in doubts(c, rows, c.name == target)), classes)
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
@@ -585,37 +579,25 @@ def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray, classes: Sequ
     return f"{name!r} is known in {n} of {n + rest} rows, whose labels are on average {abs(far):.3g} {side} the others"
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4
-def named_numbers(path: Path, what: str, columns: tuple[str, ...], more: str = "") -> tuple[dict[str, tuple[float, ...]], dict[str, str]]:
-    """What stands beside names in a table with the columns `columns`, in any order: that of the names, then those of numbers.
+def named_prices(path: Path) -> tuple[dict[str, float], dict[str, str], bool]:
+    """What a table with the columns feature and price, and perhaps group, says: prices and groups by name, whether it names groups.
 
-    more: name of a further column, of words, which may be there. Returns the numbers by name, and the words by name. Ours.
+    A feature without a group is in that of its column, if it is called column=value, as dummies are, or alone. Ours.
     """
-    names, found, words = [name.strip() for name in names_of(path, what)[0]], dict[str, tuple[float, ...]](), dict[str, str]()
-    extra = [more] if more in names else []
-    if sorted(names) != sorted((*columns, *extra)):
-        wanted = ", ".join(columns[:-1]) + " and " + columns[-1]
-        fail(f"columns of {what}", ", ".join(names), wanted + (f", and perhaps {more}" if more else ""))
-    for batch in batches(path, [names.index(c) for c in (*columns, *extra)], what):
-        keys, *rest = (plain(column) for column in batch.columns[: len(columns)])
-        numbers = [n for column in rest if (n := number_of(column)) is not None]
-        if len(numbers) < len(rest): fail(what, path.name, f"a table with numbers as {' and '.join(columns[1:])}")
-        texts = plain(batch.column(len(columns)), as_text=True).to_pylist() if extra else [None] * batch.num_rows
-        for name, word, *values in zip(keys.to_pylist(), texts, *(n.tolist() for n in numbers), strict=True):
-            name = "" if name is None else str(name)
-            if name in found: fail(f"{columns[0]} of {what}", name, f"named once in {path.name}")
-            found[name] = tuple(check_real(f"{c} of {name!r}", v) for c, v in zip(columns[1:], values, strict=True))
-            if word: words[name] = word
-    return found, words
-
-
-def named_prices(path: Path) -> tuple[dict[str, float], dict[str, str]]:
-    "Prices by name in a table with the columns feature and price, and groups by name, if it has a column group; each has one price. Ours."
-    found, groups = named_numbers(path, "costs", ("feature", "price"), "group")
+    names, prices, groups = [name.strip() for name in names_of(path, "costs")[0]], dict[str, float](), dict[str, str]()
+    named, grouped = False, ["group"] if "group" in names else []
+    if sorted(names) != ["feature", *grouped, "price"]: fail("columns of costs", ", ".join(names), "feature and price, and perhaps group")
+    for batch in batches(path, [names.index(c) for c in ("feature", "price", *grouped)], "costs"):
+        if (numbers := number_of(batch.column(1))) is None: fail("costs", path.name, "a table with numbers as price")
+        texts = [plain(batch.column(j), as_text=True).fill_null("").to_pylist() for j in (0, 2 * len(grouped))]
+        for name, price, group in zip(texts[0], numbers.tolist(), texts[1], strict=True):
+            if name in prices: fail("feature of costs", name, f"named once in {path.name}")
+            named = named or bool(grouped and group)
+            groups[name] = group if grouped and group else dummies_of([name])[0]
+            prices[name] = check_real(f"price of {name!r}", price, 0.0, 1e15, closed=True)
     first: dict[str, str] = {}
-    for name, (price,) in found.items():
-        check_real(f"price of {name!r}", price, -1e-300, 1e15)
-        other = first.setdefault(groups[name], name) if name in groups else name
-        if price != found[other][0]:
-            why = f"they are both in the group {groups[name]!r}, which is paid once"
-            fail(f"price of {name!r}", price, f"{found[other][0]:g}, as that of {other!r}", why)
-    return {name: price for name, (price,) in found.items()}, groups
+    for name, group in groups.items():
+        if prices[name] != prices[other := first.setdefault(group, name)]:
+            why = f"they are both in the group {group!r}, which is paid once"
+            fail(f"price of {name!r}", prices[name], f"{prices[other]:g}, as that of {other!r}", why)
+    return prices, groups, named

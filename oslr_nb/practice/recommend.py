@@ -182,7 +182,7 @@ class Advice:
     curve: list[BudgetLoss]  # the loss of each budget on rows that were held back; empty without labels
     decisions: list[str]  # sentences: what is enough, after how many rounds, whether the law changes, which columns are of no use
     ids: list[str]  # columns that may only name the rows
-    sample: Sample  # from which `theory` is computed
+    sample: Sample = field(compare=False)  # from which `theory` is computed
     missing: int = 0  # values of the file for which means stand
     table: list[str] = field(default_factory=list)  # sentences on the file: columns left out, missing values, doubts
 

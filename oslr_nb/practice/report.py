@@ -207,7 +207,7 @@ def scaling_text(r: dict[str, Any]) -> list[str]:
     "A report on the scales of features and label, and on the values that were cut off."
     if "scaling" not in r: return []
     s = r["scaling"]
-    how = "by the history" if r.get("history") else f"by what was bought in the first {s['warm']} rounds" if s["warm"] else "as stated"
+    how = "by the history" if r.get("history") else f"by what was bought in the first {s['warm']} rounds"
     cut, worst = sum(s["features"]["cut_off"]), int(np.argmax(s["features"]["cut_off"]))
     most = f" (most often {r['features'][worst]!r}: {s['features']['cut_off'][worst]})" if cut else ""
     odd = {f"column {r['features'][i]!r}": n for i, n in enumerate(s["features"]["left_out"]) if n}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.base.checks import LARGEST, check_array, check_int, check_magnitude, fail
+from ..core.base.checks import LARGEST, check_int, fail
 from ..core.base.compiled import entry, strided, with_kernels
 from ..core.base.kernels import kernel
 from ..core.game.learner import Learner
@@ -215,8 +215,6 @@ class Scaled(Learner):
         Further arguments of its class, which JSON can hold; not its limits of sizes, which are known.
     warm : int, optional
         Rounds of the warm-up, at least 0. Default: until each feature has been bought 20 times, ceil(20 d / budget).
-    scales : array-like (d + 1, 2), optional
-        Centre and deviation, above 0, of each feature and, last, of the label, in their units. There is no warm-up then.
     seed : int, SeedSequence, Generator (PCG64) or None
         Source of all draws; the same seed gives the same run.
 
@@ -256,8 +254,7 @@ class Scaled(Learner):
     later = ("moved", "runs")
 
     def __init__(
-        self, d: int, budget: int, learner: str, *, options: dict[str, Any] | None = None, warm: int | None = None, scales: Any = None,
-        seed: Any = None,
+        self, d: int, budget: int, learner: str, *, options: dict[str, Any] | None = None, warm: int | None = None, seed: Any = None,
     ):
         d = check_int("d", d, 2, 10**8, "its state has to fit into memory")
         budget = check_int("budget", budget, 1, d, f"there are d = {d} features")
@@ -266,10 +263,7 @@ class Scaled(Learner):
         if not isinstance(options, dict): fail("options", options, "a dict of arguments by name")
         try: options = json.loads(json.dumps(options))
         except (TypeError, ValueError): fail("options", options, "what JSON can hold", "they are saved with the learner")
-        warm = None if warm is None else check_int("warm", warm, 0, 10**15)
-        if scales is not None and warm: fail("warm", warm, "left out", "the scales are stated")
-        usual = 0 if scales is not None else -(-SEEN * d // budget)
-        self.warm = usual if warm is None else warm
+        self.warm = -(-SEEN * d // budget) if warm is None else check_int("warm", warm, 0, 10**15)
         super().__init__(d, budget, seed, learner=learner, options=options, warm=self.warm)
         self.learner = make_learner(learner, d, budget, self.rng, options=with_limits(learner, d, budget, options))
         self.order = self.rng.permutation(d) if self.warm else np.arange(d)
@@ -278,7 +272,6 @@ class Scaled(Learner):
         self.centre, self.size = np.zeros((2, d + 1))
         self.first = np.zeros((min(self.warm, -(-SEEN * d // budget)), budget + 1))  # values and labels of the warm-up, or its end
         self.S, self.values, self.num = np.zeros(budget, np.int64), np.zeros(budget), np.zeros(2, np.int64)  # num: rounds, features bought
-        if scales is not None: self._state_scales(scales)
         self.takes_history = self.learner.takes_history  # type: ignore[misc]
         own = ("order", "counts", "clipped", "left_out", "centre", "size", "first", "S", "values", "num", *self.later)
         self.arrays = own + tuple(f"of_{name}" for name in self.learner.arrays)
@@ -293,11 +286,6 @@ class Scaled(Learner):
     def _draw_from(self, rng: np.random.Generator) -> None:
         super()._draw_from(rng)
         if "learner" in vars(self): self.learner._draw_from(rng)  # both draw from one source
-
-    def _state_scales(self, scales: Any) -> None:
-        scales = check_magnitude("scales", check_array("scales", scales, (self.d + 1, 2), "centre and deviation, the label's last"))
-        for i in np.flatnonzero(~(scales[:, 1] > 0))[:1]: fail(f"scales[{i}, 1]", float(scales[i, 1]), "a number above 0")
-        self.centre[:], self.size[:], self.counts[:] = scales[:, 0], scales[:, 1], 1
 
     @property
     def coef_(self) -> np.ndarray:

@@ -27,7 +27,6 @@ from ..core.game.case import OpenCase, restored_case
 from ..core.base.checks import LARGEST, check_array, check_indices, check_int, check_magnitude, fail, need
 from ..core.base.frames import place_names
 from ..core.game.environment import LEAST, ProtocolError
-from ..core.base.frames import dummies_of
 from ..core.game.learner import Learner
 from ..core.game.saving import load
 from ..core.base.storage import check_path, check_regular, hold, in_a_sentence, read_file, write_file
@@ -566,13 +565,10 @@ def first_learner(
 
         if str(learner).endswith(".npz"): fail("costs", str(costs), "left out", "the learner in a file knows whether it has prices")
         if budget is None: fail("budget", budget, "given, in the unit of the prices")
-        prices, named = named_prices(check_path(costs))
+        prices, groups, _ = named_prices(check_path(costs))
         if features not in (None, len(prices)): fail("features", features, f"{len(prices)}, as in {Path(costs).name}, or left out")
-        groups = {name: named.get(name, column) for name, column in zip(prices, dummies_of(prices), strict=True)}
         if len(set(groups.values())) == len(prices): return make_learner(learner, len(prices), budget, seed, prices, options)
         sold = {group: prices[name] for name, group in groups.items()}
-        for name, group in groups.items():
-            if prices[name] != sold[group]: fail(f"price of {name!r}", prices[name], f"{sold[group]:g}, as for all of {group!r}, paid once")
         return make_learner(learner, len(prices), budget, seed, sold, options, groups)
     if budget is not None and float(budget).is_integer(): budget = int(budget)
     if not str(learner).endswith(".npz"):

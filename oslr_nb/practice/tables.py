@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import hashlib
 import inspect
 import json
 import re
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..core.base.backends import one_thread
-from ..core.base.checks import LARGEST, check_array, check_flag, check_int, check_real, fail, need
+from ..core.base.checks import LARGEST, check_array, check_choice, check_flag, check_int, check_real, fail, need
 from ..core.game.environment import Loss
 from ..core.game.learner import Learner
 from ..core.game.registry import all_learners
@@ -27,7 +26,7 @@ from ..core.base.storage import check_path, hold, in_a_sentence, read_file, writ
 from ..own.choice import auto, make_learner, priced_learners
 from .classes import classes_in_hindsight, fresh_class_tally, judge_classes, read_mistakes, shares_before
 from .columns import MISSING
-from .reading import Survey, Tried, blocks, check_names, find_column, named_numbers, named_prices, names_in, names_of
+from .reading import Survey, Tried, blocks, check_names, find_column, named_prices, names_in, names_of
 from .reading import read_history, survey_table
 from .report import BINS, COMPARED, PARTS, card_text, compare, curve_of, gather, parts_of, report_text, write_pictures
 from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learner
@@ -78,39 +77,19 @@ def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str,
 
 
 def new_learner(
-    learner: str, d: int, budget: Any, seed: int, options: dict[str, Any], scale: str | np.ndarray, T: int,
+    learner: str, d: int, budget: Any, seed: int, options: dict[str, Any], scale: str, T: int,
     costs: np.ndarray | None = None, groups: list[str] | None = None,
 ) -> Any:
-    "The learner of a run; a scale is \"auto\", \"none\", or centres and deviations; with costs (d,) the budget is money."
+    "The learner of a run; with costs (d,) the budget is money."
     if costs is not None or groups is not None:
-        if isinstance(scale, np.ndarray):
-            what = "groups" if costs is None else "prices"
-            raise ValueError(f"scale: a file cannot be combined with {what}: learners that use {what} standardise the features themselves.")
         priced: Any = costs if costs is None or groups is None else dict(zip(groups, costs.tolist(), strict=True))
         return make_learner(learner, d, budget, seed, costs=priced, groups=groups, options=options)
     ours = learner == "auto" or learner.startswith("own.")
-    if isinstance(scale, np.ndarray): return Scaled(d, budget, learner, options=options, scales=scale, seed=seed)
     if scale == "auto" and not ours:
         warm = min(-(-SEEN * d // budget), max(1, T // 10))  # a short table must not be over before it begins
         return Scaled(d, budget, learner, options=options, warm=warm, seed=seed)
     if learner != "auto": probe_learner(learner, d, budget, options)
     return make_learner(learner, d, budget, seed, options=options)
-
-
-def by_column(survey: Survey, found: dict[str, tuple[float, ...]], what: str, more: tuple[str, ...] = ()) -> np.ndarray:
-    "Numbers of the columns, one row for each feature that is made of them, and for each further name."
-    for name in found: find_column(f"feature of {what}", name, (*survey.columns, *more))
-    for name in (*survey.columns, *more):
-        if name not in found: raise ValueError(f"{what} of {name!r}: it must be in the file, as for each column that is used.")
-    return np.array([found[name] for name in (*survey.owners, *more)])
-
-
-def read_scale(scale: str, survey: Survey, target: str) -> str | np.ndarray:
-    "\"auto\", \"none\", or centres and deviations (d + 1, 2) from a file."
-    if scale in ("auto", "none"): return scale
-    found, _ = named_numbers(check_path(scale), "scale", ("feature", "centre", "scale"))
-    for name, (_, size) in found.items(): check_real(f"scale of {name!r}", size, 1e-60, 1e60)
-    return by_column(survey, found, "scale", (target,))
 
 # %% ../../nbs/practice/tables.ipynb #bc150427
 def fresh_tally(d: int, classes: int = 0) -> dict[str, np.ndarray]:
@@ -231,16 +210,14 @@ def save_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
     write_file(path, {"kind": "run", "run": facts, "state": header, "done": done}, named)
 
 
-def facts_before(path: Path) -> dict[str, Any]:
-    "What a checkpoint says of its run, the rows of its table among it; nothing if there is none that can be read."
-    try:
-        facts = dict(read_file(path)[0]["run"])
-        return facts | {"table": [int(facts["table"][0]), *facts["table"][1:]]}
-    except Exception: return {}
+def begun_without_groups(path: Path) -> bool:
+    "Whether a release that knew no groups has begun the run of a checkpoint."
+    try: return "groups" not in read_file(path)[0]["run"]
+    except Exception: return False  # `load_checkpoint` says what is wrong
 
 
-def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray], start: str) -> int:
-    "Put learner and sums into the state of the file; returns the rounds that were played. start: checksum of as many rows as it knows."
+def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[str, np.ndarray]) -> int:
+    "Put learner and sums into the state of the file; returns the rounds that were played."
     broken = f"out = {str(path.parent)!r}: its checkpoint.npz must be a whole one of `oslr run`"
     with in_a_sentence(broken):
         header, arrays = read_file(path, "run")
@@ -250,9 +227,8 @@ def load_checkpoint(path: Path, facts: dict[str, Any], lr: Learner, tally: dict[
         have = saved.get(name, arguments[name].default if name in arguments else None)  # a release before did not know all of them
         have = list(have) if isinstance(have, tuple) else have
         if have != value and name == "table":
-            grown = isinstance(have, list) and have[1] == start != ""
-            fail("data", facts["data"], "the table of the run that is resumed", "rows were appended: they need a run of their own" if grown
-                 else "rows, columns or values differ")
+            why = "rows, columns or values differ; rows that were appended need a run of their own"
+            fail("data", facts["data"], "the table of the run that is resumed", why)
         if have != value and name != "data": fail(name, value, f"{have!r}, as in the run that is resumed")
     with in_a_sentence(broken):
         lr.set_state(header["state"], {name: arrays[f"learner.{name}"] for name in lr.arrays if f"learner.{name}" in arrays})
@@ -334,9 +310,11 @@ def about_table(survey: Survey, target: str, prices: np.ndarray | None) -> dict[
 
 def read_costs(path: Path, survey: Survey) -> tuple[np.ndarray, list[str], bool]:
     "Price of each feature (d,), that of its column; its group, of the file or its column; and whether the file names groups."
-    prices, groups = named_prices(check_path(path))
-    named = [groups.get(c, c) for c in survey.owners]
-    return by_column(survey, {name: (price,) for name, price in prices.items()}, "costs")[:, 0], named, bool(groups)
+    prices, groups, named = named_prices(check_path(path))
+    for name in prices: find_column("feature of costs", name, survey.columns)
+    for name in survey.columns:
+        if name not in prices: raise ValueError(f"costs of {name!r}: it must be in the file, as for each column that is used.")
+    return np.array([prices[c] for c in survey.owners]), [groups[c] for c in survey.owners], named
 
 
 def groups_of(survey: Survey, named: list[str], explicit: bool, alone: bool) -> list[str] | None:
@@ -374,7 +352,7 @@ def open_folder(out: Path, resume: bool) -> Iterator[Path]:
 # %% ../../nbs/practice/tables.ipynb #68bf36f9
 def run_table(
     data: str | Path, *, target: str, budget: float, learner: str = "auto", options: dict[str, Any] | Iterable[str] | None = None,
-    scale: str | Path = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
+    scale: str = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
     costs: str | Path | None = None, priced: bool = False, average: bool = False, history: str | Path | None = None,
     classify: bool = False, mistakes: str | Path | None = None, resume: bool = False, every: float = 10.0, progress: bool = False,
@@ -393,10 +371,9 @@ def run_table(
         "auto", or a key of `LEARNERS` of protocol OSLR that buys features.
     options : dict or iterable of str, optional
         Further arguments of its class by name, or "NAME=VALUE" each; T, and a k that it cannot do without, are filled in.
-    scale : str or Path
+    scale : {"auto", "none"}
         "auto": learners of papers play on numbers that are standardised by what was bought, our own on the numbers as they are; "none":
-        nothing is standardised; or a CSV or Parquet file with the columns feature, centre and scale, and a row for each column and the
-        target.
+        nothing is standardised.
     out : str or Path, optional
         Folder for the files of the run, report.md among them. Default: oslr_run, oslr_run_2, ...: the first that is free, or to resume
         the last that is there.
@@ -458,6 +435,7 @@ def run_table(
     for library in ("matplotlib", "markdown_it", *["sklearn"] * (classify is True)): need(library)  # for the end
     tried = Tried()
     path, out = tried(check_path, data), free_folder(resume) if out is None else tried(check_path, out)
+    tried(check_choice, "scale", scale, ("auto", "none"))
     passes, seed = tried(check_int, "passes", passes, 1, 10**9), tried(check_int, "seed", seed, 0, 2**63)
     if tried(check_flag, "priced", priced):
         budget = tried(check_real, "budget", budget, 0.0, LARGEST, "it is money, in the unit of the prices")
@@ -470,14 +448,13 @@ def run_table(
     if priced and costs is None: tried(fail, "costs", None, "a table of prices", "a budget of money needs them")
     if tried(check_flag, "classify", classify):
         if learner != "auto": tried(fail, "learner", learner, "'auto' with classify", "no other predicts probabilities")
-        if str(scale) not in ("auto", "none"): tried(fail, "scale", str(scale), "left out with classify", "auto needs none")
     elif mistakes is not None: tried(fail, "mistakes", str(mistakes), "left out without classify", "numbers have no mistakes")
     if isinstance(encode, bool): encode = ["*"] * encode
     asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
     encode, ignore, missing, keep = (tried(names_in, *v) for v in asked)
     if shuffle is not None: tried(check_int, "shuffle", shuffle, 0, 2**63)
     impute, resume = tried(check_flag, "impute", impute), tried(check_flag, "resume", resume)
-    every = tried(check_real, "every", every, -1e-300, 1e9)
+    every = tried(check_real, "every", every, 0.0, 1e9, "", True)
     options = options or {}
     if not isinstance(options, dict): options = tried(read_options, options)
     if average and isinstance(options, dict): options["average"] = True
@@ -488,14 +465,12 @@ def run_table(
     if found is not None and None not in (encode, ignore, keep): tried(check_names, found, target, ignore, encode, keep)
     tried.end()
     place = out / "checkpoint.npz"
-    before = facts_before(place) if resume else {}
-    survey = survey_table(path, target, encode, impute, ignore, progress, missing, before["table"][0] if before else 0, keep, classify)
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, keep, classify)
     named_costs = None if mistakes is None else tried(read_mistakes, check_path(mistakes), survey.classes)
     prices, named, explicit = (None, survey.owners, False) if costs is None else tried(read_costs, costs, survey) or (None, [], True)
-    d, scales = len(survey.names), tried(read_scale, str(scale), survey, target)
     tried.end()
-    old = bool(before) and "groups" not in before  # begun by a release that had none
-    alone = old or learner not in ("auto", *priced_learners()) or isinstance(scales, np.ndarray)
+    d = len(survey.names)
+    alone = (resume and begun_without_groups(place)) or learner not in ("auto", *priced_learners())
     groups = groups_of(survey, named, explicit, alone)
     n, why = (d, f"the table has {d} features") if groups is None else (len(set(groups)), f"its {d} features are bought in so many groups")
     if not priced and not average: tried(check_int, "budget", budget, 2, n, why)
@@ -503,9 +478,8 @@ def run_table(
     T, money = survey.rows * passes, prices if priced else None
     options = filled_options(learner, options, int(budget), T)
     asked_for = options | {"classes": survey.classes} if classify else options
-    lr, tally = new_learner(learner, d, budget, seed, asked_for, scales, T, money, groups), fresh_tally(d, len(survey.classes))
-    stated = scales if isinstance(scales, str) else hashlib.sha256(scales.tobytes()).hexdigest()
-    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": stated,
+    lr, tally = new_learner(learner, d, budget, seed, asked_for, scale, T, money, groups), fresh_tally(d, len(survey.classes))
+    facts = {"data": path.name, "target": target, "budget": budget, "learner": learner, "options": options, "scale": scale,
              "seed": seed, "priced": priced, "prices_in_use": None if money is None else money.tolist(), "encode": encode,
              "impute": impute, "ignore": ignore, "passes": passes, "missing": missing, "keep": keep, "shuffle": shuffle,
              "groups": groups, "table": [survey.rows, survey.checksum], "classify": classify,
@@ -513,7 +487,7 @@ def run_table(
     known = None if file is None else read_history(file, survey, target)
     facts["history"] = None if known is None else known[2]
     with open_folder(out, resume) as place:
-        if place.exists(): done = load_checkpoint(place, facts, lr, tally, survey.start)
+        if place.exists(): done = load_checkpoint(place, facts, lr, tally)
         else: done = 0 if known is None else learn_history(lr, tally, *known[:2])
         play_table(path, survey, facts, lr, tally, done, place, every, progress)
         hindsight = classes_in_hindsight(path, survey, lr.features_) if classify else compare(tally["moments"], lr.menu)

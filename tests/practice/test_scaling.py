@@ -2,7 +2,6 @@
 
 
 import numpy as np
-import pandas as pd
 import pytest
 from conftest import refusals
 from test_learners import state
@@ -73,7 +72,7 @@ def test_a_value_that_comes_late_sets_its_scale():
     assert (short.size[short.counts > 1] > 0).all() and short.counts[3] == 60
 
 
-def test_constants_limits_weights_and_stated_scales():
+def test_constants_limits_and_weights():
     "Constant labels and columns; what is beyond the limits is counted; a learner that sees everything predicts by its weights."
     lr = make("ito2017.RDA2", {})
     assert oslr.simulate(lr, X, np.full(400, 3.0)).predictions[1:].tolist() == [3.0] * 399
@@ -89,12 +88,6 @@ def test_constants_limits_weights_and_stated_scales():
         score = lr.intercept_ + lr.coef_ @ X[t]
         assert one_round(lr, X[t], Y[t])[0] == pytest.approx(score, rel=1e-9)
     assert np.ptp(lr.coef_) > 0
-    scales = np.column_stack([np.r_[X.mean(axis=0), Y.mean()], np.r_[X.std(axis=0), Y.std()]])
-    lr = make(scales=scales)
-    run, Z, z = oslr.simulate(lr, X, Y), (X - scales[:8, 0]) / scales[:8, 1], (Y - scales[8, 0]) / scales[8, 1]
-    plain = oslr.ito2017.RDA1(8, 5, k=2, x_norm=LIMIT * 8**0.5, y_max=LIMIT, seed=1)
-    assert np.abs(Z).max() < LIMIT and lr.warm == 0
-    assert np.array_equal(run.predictions, scales[8, 0] + scales[8, 1] * oslr.simulate(plain, Z, z).predictions)
 
 
 def test_skip_learns_nothing_and_places_of_a_file_are_checked(tmp_path):
@@ -123,7 +116,5 @@ test_what_it_refuses_in_one_sentence = refusals([
     ({"key": "ito2018.LinearProjection", "options": {}}, "learner = 'ito2018.LinearProjection': it must be one that buys features"),
     ({"options": {}}, "k = None"), ({"options": {"x_norm": 3.0, "k": 2}}, "option x_norm = 3.0: it must be left out"),
     ({"options": [1]}, "options = "), ({"options": {"kk": 2}}, "learner = 'ito2017.RDA1'"), ({"warm": -1}, "warm = -1"),
-    ({"scales": np.ones((8, 2))}, "shape of scales"), ({"scales": np.zeros((9, 2))}, r"scales\[0, 1\] = 0"),
-    ({"scales": np.ones((9, 2)), "warm": 3}, "warm = 3"), ({"scales": pd.Index(["a"])}, "dtype of scales"),
     ({"budget": 9}, "budget = 9"), ({"d": 1}, "d = 1"), ({"key": "RDA1"}, "learner = 'RDA1'"),
 ], lambda kw: make(**kw), form="^{}")

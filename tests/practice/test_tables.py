@@ -128,8 +128,6 @@ def badly_scaled(folder, rows=3000) -> Path:
     s = sparse_linear(8, 2, rows, seed=1)
     X, y = s.X * 10.0 ** np.linspace(-5, 5, 8) + 10.0 ** np.linspace(-4, 6, 8), 5000 + 300 * s.y
     pa.parquet.write_table(pa.table({f"x{i}": X[:, i] for i in range(8)} | {"none": np.zeros(rows), "y": y}), folder / "s.parquet")
-    rows = [f"x{i},{X[:, i].mean()},{X[:, i].std()}" for i in range(8)] + ["none,0,1", f"y,{y.mean()},{y.std()}"]
-    (folder / "scales.csv").write_text("\n".join(["feature,centre,scale", *rows]))
     return folder / "s.parquet"
 
 
@@ -139,10 +137,10 @@ RDA1 = ("--learner", "ito2017.RDA1", "--option", "k=2", "--option", "step=adapti
 def test_a_paper_s_learner_learns_where_it_is_given_scales(tmp_path):
     data, found = badly_scaled(tmp_path), {}
     limits = ("--scale", "none", "--option", "x_norm=1e8", "--option", "y_max=1e4")
-    for name, more in (("auto", ()), ("stated", ("--scale", tmp_path / "scales.csv")), ("none", limits)):
+    for name, more in (("auto", ()), ("none", limits)):
         shown = good(data, "--target", "y", "--budget", 5, *RDA1, *more, "--out", tmp_path / name)
         found[name] = numbers(tmp_path / name)
-    for name in ("auto", "stated"): assert found[name]["loss_last_tenth"] < 0.1 * found[name]["loss_of_running_mean_last_tenth"]
+    assert found["auto"]["loss_last_tenth"] < 0.1 * found["auto"]["loss_of_running_mean_last_tenth"]
     assert found["none"]["loss_last_tenth"] > 0.9 * found["none"]["loss_of_running_mean_last_tenth"] and "standardised" not in shown
     r, lr = found["auto"], oslr_nb.load(tmp_path / "auto" / "model.npz")
     assert r["scaling"]["warm"] == lr.warm == 36 and r["weights"] == lr.coef_.tolist() and r["intercept"] == lr.intercept_
@@ -167,20 +165,11 @@ def test_scaled_runs_go_on_bit_for_bit(tmp_path, monkeypatch):
         monkeypatch.setattr(tables, "play_block", block)
         with pytest.raises(StopIteration): oslr(*args, "--out", tmp_path / "cut", "--resume", catch_exceptions=False)
     monkeypatch.setattr(tables, "play_block", kept)
-    for more, words in ((("--scale", tmp_path / "scales.csv"), "scale = "), (("--option", "radius=2"), "options = ")):
+    for more, words in ((("--scale", "none"), "scale = "), (("--option", "radius=2"), "options = ")):
         done = oslr(*args, *more, "--out", tmp_path / "cut", "--resume")
         assert done.exit_code == 2 and words in done.output and "as in the run that is resumed" in done.output
     good(*args, "--out", tmp_path / "cut", "--resume")
     for name in FILES: assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-@pytest.mark.parametrize("text", ["feature,centre\nx0,1\n", "feature,centre,scale\nx0,0,1\n", "feature,centre,scale\nx0,0,0\n",
-                                  "feature,centre,scale\nx0,0,nan\n", "feature,centre,scale\nx9,0,1\n", "feature,centre,scale\nx0,a,1\n"])
-def test_wrong_scales(text, tmp_path):
-    (tmp_path / "bad.csv").write_text(text)
-    done = oslr(badly_scaled(tmp_path, 50), "--target", "y", "--budget", 5, *RDA1, "--scale", tmp_path / "bad.csv", "--out", tmp_path / "o")
-    said = done.output.strip().split("\n")[-1]
-    assert done.exit_code == 2 and "scale" in said and "it must be" in said and said.endswith(".")
 
 
 def test_a_budget_of_money(files, tmp_path):
@@ -200,7 +189,7 @@ def test_a_budget_of_money(files, tmp_path):
     assert math.isclose(a["hindsight"]["sparse"], ((LinearRegression().fit(S, BUNCH.target).predict(S) - BUNCH.target) ** 2).mean())
     assert a["loss"] < 0.8 * a["loss_of_running_mean"] and oslr_nb.load(tmp_path / "a" / "model.npz").budget == 15.5
     for more, words in ((("--learner", "own.CoinBetting"), "learner = 'own.CoinBetting'"), (("--budget", 0), "budget = 0"),
-                        (("--scale", tmp_path / "prices.csv"), "columns of scale")):
+                        (("--scale", "no.csv"), "scale = 'no.csv': it must be one of auto")):
         done = oslr(*args, *more, "--out", tmp_path / "c")
         assert done.exit_code == 2 and words in done.output.strip().split("\n")[-1]
     assert "costs = None" in oslr(*args[:5], "--priced", "--out", tmp_path / "c").output
