@@ -644,7 +644,7 @@ USES = {
     "play": lambda X, y: 1 - oslr.play(oslr.auto(6, 3, seed=0), oslr.Environment(X, y.squeeze(), 3)).losses[-500:].mean() / Y.var(),
     "blocks": lambda X, y: 1 - oslr.simulate_blocks(oslr.auto(6, 3, seed=0), [(X, y.squeeze())]).losses[-500:].mean() / Y.var(),
     "best_sparse": lambda X, y: 1 - oslr.best_sparse(X, y.squeeze(), 3).loss / (Y**2).sum(),
-    "recommend": lambda X, y: 1 - oslr.recommend(X, y.squeeze(), budget=3).losses["everything"],
+    "recommend": lambda X, y: 1 - oslr.recommend(X, y.squeeze(), budget=3).curve[-1].loss,
 }
 
 

@@ -553,7 +553,7 @@ def test_groups_of_a_service(tmp_path):
     (again := sv.Service(sv.first_learner("auto", None, 5.0, 0, tmp_path / "p.csv"))).restore(tmp_path / "s.npz")
     assert ask(again, "query", id="x") == ask(service, "query", id="x")
     for text, words in ((table("blood", 3), "price of 'zinc' = 4.0: it must be 3, as that of 'iron'"),
-                        (table("").replace("Oslo,2", "Oslo,3"), "price of 'city=Oslo' = 3.0: it must be 2, as for all of 'city'")):
+                        (table("").replace("Oslo,2", "Oslo,3"), "price of 'city=Oslo' = 3.0: it must be 2, as that of 'city=Rome'")):
         (tmp_path / "q.csv").write_text(text)
         with pytest.raises(ValueError, match=words): sv.first_learner("auto", None, 5.0, 0, tmp_path / "q.csv")
 
