@@ -106,10 +106,12 @@ def test_markup(build):
 def test_sections_on_code_and_checks_are_closed(build):
     "Their headings stay, with their places; what follows opens with a click, up to the next section."
     problems, page = build("## In code: the learner {#the-learner}\n\nKernels.\n\n### A part\n\nMore.",
-                           "## Next\n\nOpen. See [it](#the-learner).", "## Checked: all\n\nThe last.")
+                           "## Next\n\nOpen. See [it](#the-learner).", "## Departures from the paper, errata\n\nA sign.",
+                           "## Checked: all\n\nThe last.")
     assert problems == []
     main = page.split("<main")[1]
-    for summary, inside in (("The code", ("Kernels.", "A part")), ("The checks", ("The last.",))):
+    for summary, inside in (("The code", ("Kernels.", "A part")), ("What is printed, and what is here", ("A sign.",)),
+                            ("The checks", ("The last.",))):
         closed = re.search(rf"<details><summary>\s*{summary}\s*</summary>(.*?)</details>", main, re.S)
         assert closed and all(words in closed[1] for words in inside) and "Open." not in closed[1]
     assert re.search(r'<h2[^>]*id="the-learner"[^>]*>In code: the learner', main) and 'href="#the-learner"' in page.split("<main")[0]

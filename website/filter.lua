@@ -43,8 +43,9 @@ local function details(open, summary, blocks)
   return pandoc.Blocks {raw(head), pandoc.Plain(summary), raw '</summary>'} .. blocks .. {raw '</details>'}
 end
 
-local function behind(blocks)   -- a section on code or checks is closed: its heading stays, and what follows opens with a click
-  local out, at, words = pandoc.Blocks {}, nil, {['In code: '] = 'The code', ['Checked: '] = 'The checks'}
+local function behind(blocks)   -- a section on code, checks or misprints is closed: its heading stays, what follows opens with a click
+  local out, at = pandoc.Blocks {}, nil
+  local words = {['In code: '] = 'The code', ['Checked: '] = 'The checks', ['Departures from the paper'] = 'What is printed, and what is here'}
   for _, block in ipairs(blocks) do
     if block.t == 'Header' and block.level <= 2 and at then
       out:extend(details(false, pandoc.Inlines(at.summary), at.blocks))

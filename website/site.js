@@ -67,9 +67,10 @@ $("code").onclick = () => {
   $("code").textContent = STATES[state][1];
 };
 
-// What a link leads to is opened: a proof, or a section on code.
+// What a link leads to is opened: a proof, or a section on code, checks or misprints.
 function reveal(hash) {
-  const at = $(decodeURIComponent(hash.slice(1))), closed = at?.querySelector(":scope > details:not([open])") ?? at?.closest("details:not([open])");
+  const at = $(decodeURIComponent(hash.slice(1))), next = at?.matches("h2") ? at.nextElementSibling : null;
+  const closed = at?.querySelector(":scope > details:not([open])") ?? (next?.matches("details:not([open])") ? next : at?.closest("details:not([open])"));
   if (!closed) return;
   for (let e = closed; e; e = e.parentElement.closest("details")) e.open = true;
   at.scrollIntoView();
