@@ -4868,6 +4868,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                     'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.find_column': ( 'practice/reading.html#find_column',
                                                                                     'oslr_nb/practice/reading.py'),
+                                          'oslr_nb.practice.reading.first_word': ( 'practice/reading.html#first_word',
+                                                                                   'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.is_parquet': ( 'practice/reading.html#is_parquet',
                                                                                    'oslr_nb/practice/reading.py'),
                                           'oslr_nb.practice.reading.joined': ( 'practice/reading.html#joined',

@@ -49,7 +49,8 @@ def stop(error: Any, ctx: Any = None) -> None:
     if ctx is not None and getattr(error, "words", []):
         from oslr_nb.practice.columns import shell_word
 
-        words, budget = [ctx.info_name, *ctx.meta["words"], *error.words], ctx.params["budget"]
+        words, budget = [ctx.info_name, *ctx.meta["words"]], ctx.params["budget"]
+        words += [w for w in error.words if w != "--impute" or w not in words]
         if not ctx.params.get("priced") and (budget or 0) > error.features: words += ["--budget", str(error.features)]
         typer.echo("this would work: oslr " + " ".join(map(shell_word, words)), err=True)
     raise typer.Exit(2)
@@ -292,6 +293,7 @@ def recommend(
     ignore: Ignore = None,
     missing: Missing = None,
     keep: Keep = None,
+    classify: Annotated[bool, Option("--classify", help="The target is one of two classes.")] = False,
 ) -> None:
     "Say from a sample of a table how many features are enough, how soon, and what to start with."
     from oslr_nb.practice.recommend import recommend_table
@@ -299,7 +301,7 @@ def recommend(
     with stop_at_errors(ctx=ctx):
         found = recommend_table(
             data, target, budget=budget, costs=costs, encode=encode or (), impute=impute, ignore=ignore or (),
-            missing=missing or (), keep=keep or ())
+            missing=missing or (), keep=keep or (), classify=classify)
         typer.echo("\n\n".join([str(found), *[found.theory] * theory]))
 
 # %% ../nbs/cli.ipynb #a951700d

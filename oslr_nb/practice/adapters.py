@@ -80,7 +80,7 @@ def numbers_of(y: Any) -> np.ndarray:
     if values.dtype.kind in "iufb": return values
     if values.dtype.kind not in "OSU": fail("y", y, "numbers", "Complex data not supported" if values.dtype.kind == "c" else "")
     try: return values.astype(float)
-    except (OverflowError, TypeError, ValueError): fail("y", y, "numbers")
+    except (OverflowError, TypeError, ValueError): fail("y", y, "numbers", "OSLRClassifier predicts words")
 
 
 def play_known(lr: Any, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Any, Run, int]:
@@ -480,6 +480,11 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
         "The number of the class of each row; the classes, those of the rows if none are given, are kept."
         if y is None: fail("y", None, "classes", "This OSLRClassifier estimator requires y to be passed, but the target y is None")
         y = column_or_1d(aligned(y, X), warn=True)
+        if y.dtype == object:  # or numpy and scikit-learn compare what cannot be compared
+            for t, c in enumerate(y):
+                gone = c is None or type(c).__name__ == "NAType" or c != c
+                if gone: fail(f"y[{t}]", None, "a class", "it is missing; leave such rows out")
+            if len({isinstance(c, str) for c in y}) > 1: fail("y", y.tolist(), "words or numbers, not both")
         check_classification_targets(y)
         self.classes_: np.ndarray = np.unique(y) if classes is None else classes
         if len(self.classes_) < 2:

@@ -93,7 +93,7 @@ class BudgetLoss:
     @property
     def words(self) -> str:
         "What it explains, with the interval."
-        low, high = max(1 - self.loss - self.error, 0.0), min(1 - self.loss + self.error, 1.0)
+        low, high = (min(max(1 - self.loss + way * self.error, 0.0), 1.0) for way in (-1, 1))
         return f"{max(1 - self.loss, 0.0):.1%} ({low:.1%} to {high:.1%})"
 
 

@@ -17,8 +17,7 @@ from ..core.base.checks import LARGEST, TOO_LARGE, fail
 from ..core.base.storage import check_path, check_regular
 from ..core.game.saving import load
 from .columns import number_of, plain
-from .reading import Tried, batches, find_column, names_of
-
+from .reading import Tried, batches, find_column, first_word, names_of
 
 # %% auto #0
 __all__ = ['predict_table', 'csv_text']
@@ -37,11 +36,9 @@ def read_model(path: Path) -> tuple[Any, dict[str, Any]]:
 
 def numbers_in(name: str, column: Any, missing: list[str], row: int) -> np.ndarray:
     "Numbers of a column that begins at this row (n,), NaN where one is missing."
-    found = number_of(column, missing)
-    if found is None:
-        values = plain(column, missing)
-        i = next((i for i in range(len(values)) if number_of(values.slice(i, 1)) is None), 0)
-        fail(f"column {name!r}, row {row + i + 1}", values[i].as_py(), "a number, as in the table that the model learnt from")
+    if (found := number_of(column, missing)) is None:
+        i, value = first_word(column, missing)
+        fail(f"column {name!r}, row {row + i + 1}", value, "a number, as in the table that the model learnt from")
     for i in np.flatnonzero(np.abs(found) > LARGEST)[:1]: fail(f"column {name!r}, row {row + i + 1}", float(found[i]), TOO_LARGE)
     return found
 

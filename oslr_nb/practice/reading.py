@@ -161,6 +161,8 @@ class Survey:
     left_out: tuple[str, ...] = ()  # columns that are left out unasked, each with the reason
     doubts: tuple[str, ...] = ()  # sentences on columns that may hold something else than they seem to
     classes: tuple[str, ...] = ()  # of the label, in the order of their numbers; () if it is a number
+    target: str = ""  # the column of the label
+    others: tuple[str, ...] = ()  # columns of the file that are no features, the target among them
 
     @property
     def block(self) -> int:
@@ -188,10 +190,11 @@ class Trouble:
         words = tuple((name, value) for name, value, _ in self.helps if name == "missing")
         return (*words, ("impute", None)) if words else tuple(h[:2] for h in self.helps[:1] if h[0])
 
-    def say(self, terminal: bool = False) -> str:
-        "The sentence, with options as in a terminal, or as in Python."
-        said = ", ".join(f"{option_text(name, value, terminal)} {does}".lstrip() for name, value, does in self.helps)
-        if self.value is None: return f"{self.what}: {self.allowed} ({said})."
+    def say(self, terminal: bool | None = False) -> str:
+        "The sentence, with options as in a terminal, or as in Python; None: without."
+        helps = self.helps if terminal is not None else ()
+        said = ", ".join(f"{option_text(name, value, bool(terminal))} {does}".lstrip() for name, value, does in helps)
+        if self.value is None: return f"{self.what}: {self.allowed}" + f" ({said})" * bool(said) + "."
         try: fail(self.what, self.value, self.allowed, said)
         except ValueError as e: return str(e)
 
@@ -215,7 +218,7 @@ class TableRefused(ValueError):
 
     def __str__(self) -> str: return " ".join(self.say(False))
 
-    def say(self, terminal: bool) -> list[str]:
+    def say(self, terminal: bool | None) -> list[str]:
         "The sentences."
         return [part.say(terminal) if isinstance(part, Trouble) else part for part in self.parts]
 
@@ -405,6 +408,7 @@ def reason_out(c: Column, place: int, rows: int, keep: bool) -> str:
     "Why a column that was not named is left out; empty if it is used."
     if not (c.name or c.known or c.values): return f"column {place + 1} (without a name and empty)"
     reason = "" if keep or not c.name else index_reason(c, rows)
+    if not keep and not c.forced and c.kind == "text" and len(c.encoded) == 1 and rows >= 20: reason = "the same word in every row"
     return reason and f"{c.name!r} ({reason}; `--keep {shell_word(c.name)}` keeps it)"
 
 
@@ -459,26 +463,26 @@ def survey_table(
         rows, tuple(c.name for c in features), tuple(None if c.numeric else tuple(c.encoded) for c in features), tuple(feature_names),
         np.array([*middles, total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
         combined(sums), tuple(out),
-        tuple(text for c in columns for text in doubts(c, rows, c.name == target)), classes)
+        tuple(text for c in columns for text in doubts(c, rows, c.name == target)), classes, target,
+        tuple(name for name in names if name not in {c.name for c in features}))
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
-def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum) -> tuple[np.ndarray, np.ndarray]:
-    "Features (n, d), NaN where missing, and labels (n,)."
+def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum, row: int) -> tuple[np.ndarray, np.ndarray]:
+    "Features (n, d), NaN where missing, and labels (n,). row: how many rows of the file stand before these."
     X, j = np.empty((batch.num_rows, len(survey.names))), 0
     for i, values in enumerate(survey.values):
         column = batch.column(i)
         sums.add(i, column, survey.missing, values is not None)
-        if values is None: X[:, j] = usable(survey.columns[i], column, survey)
+        if values is None: X[:, j] = usable(survey.columns[i], column, survey, row)
         else:
-            column = plain(column, survey.missing, True)
-            column = column.fill_null("")
-            code = pc.index_in(column, value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False)
+            column = plain(column, survey.missing, True).fill_null("")
+            code = pc.index_in(column, value_set=pa.array(values, column.type)).to_numpy(zero_copy_only=False).astype(float)
             X[:, j : j + len(values)] = code[:, None] == np.arange(len(values))
-            if "" not in values: X[pc.equal(column, "").to_numpy(zero_copy_only=False), j : j + len(values)] = np.nan  # of history alone
+            X[np.isnan(code), j : j + len(values)] = np.nan  # of history alone: no word, or one that data does not have
         j += 1 if values is None else len(values)
     label = batch.column(len(survey.values))
     sums.add(len(survey.values), label, survey.missing, bool(survey.classes))
-    return X, class_numbers(label, survey) if survey.classes else usable("of the label", label, survey)
+    return X, class_numbers(label, survey) if survey.classes else usable(survey.target, label, survey, row)
 
 
 def class_numbers(column: pa.Array, survey: Survey) -> np.ndarray:
@@ -490,11 +494,19 @@ def class_numbers(column: pa.Array, survey: Survey) -> np.ndarray:
     return code
 
 
-def usable(name: str, column: pa.Array, survey: Survey) -> np.ndarray:
-    "Numbers of a simple column that the first pass found to be some."
-    numbers = number_of(column, survey.missing)
-    why = "as in the other table" if not survey.checksum else "the file has changed since the first pass"
-    return numbers if numbers is not None else fail(f"column {name!r}", "text", "numbers", why)
+def usable(name: str, column: pa.Array, survey: Survey, row: int) -> np.ndarray:
+    "Numbers of a simple column that the first pass, over this file or that of data, found to be some."
+    if (numbers := number_of(column, survey.missing)) is not None: return numbers
+    i, value = first_word(column, survey.missing)
+    of, why = (" of history", "as in data") if not survey.checksum else ("", "the file has changed since the first pass")
+    fail(f"column {name!r}{of}, row {row + i + 1}", value, "a number", why)
+
+
+def first_word(column: pa.Array, words: Sequence[str]) -> tuple[int, Any]:
+    "Place and value of the first value that is neither a number nor missing."
+    values = plain(column, words)
+    i = next((i for i in range(len(values)) if number_of(values.slice(i, 1)) is None), 0)
+    return i, values[i].as_py()
 
 # %% ../../nbs/practice/reading.ipynb #d5785f44
 def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -512,7 +524,7 @@ def blocks(path: Path, survey: Survey, size: int, skip: int = 0) -> Iterator[tup
     for batch in batches(path, survey.at):
         while batch.num_rows:
             part = batch.slice(0, min(skip, size) or size - n)
-            block, batch, rows = matrix(part, survey, sums), batch.slice(part.num_rows), rows + part.num_rows
+            block, batch, rows = matrix(part, survey, sums, rows), batch.slice(part.num_rows), rows + part.num_rows
             if skip:
                 skip -= part.num_rows
                 continue
@@ -551,7 +563,14 @@ def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, n
     its = [f for f, c in enumerate(survey.owners) if c in columns]
     part = replace(survey, columns=columns, values=words, names=tuple(survey.names[f] for f in its), checksum="")
     at = [names.index(c) for c in (*columns, target.strip())]
-    found = [matrix(batch, part, Checksum(len(at))) for batch in batches(path, at, "history")]
+    found, rows, strange = [], 0, Counter[str]()
+    for batch in batches(path, at, "history"):
+        found.append(matrix(batch, part, Checksum(len(at)), rows))
+        rows += batch.num_rows
+        for name, values, column in zip(columns, words, batch.columns, strict=False):
+            if values is None: continue
+            said = plain(column, survey.missing, True).drop_null()
+            strange[name] += len(said) - (pc.sum(pc.is_in(said, pa.array(values, said.type))).as_py() or 0)
     X, y = joined(found) if found else (np.empty((0, len(its))), np.empty(0))
     for name, v in zip((*part.names, target.strip()), (*X.T, y), strict=True):
         for t in np.flatnonzero(np.abs(v) > LARGEST)[:1]: fail(f"column {name!r} of history, row {t + 1}", float(v[t]), TOO_LARGE)
@@ -560,9 +579,9 @@ def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, n
     labelled = ~np.isnan(y)
     whole, y = whole[labelled], y[labelled]
     if not len(y): fail("history", path.name, "a table with labels", "no row has one")
-    told = {"file": path.name, "rows": len(y), "lacks": [c for c in survey.columns if c not in columns]}
-    said = [measured_for_a_reason(survey.names[i], whole[:, i], y, survey.classes) for i in its if len(survey.classes) < 3]
-    return whole, y, told | {"for_a_reason": [text for text in said if text]}
+    told = {"file": path.name, "rows": len(y), "lacks": [c for c in survey.columns if c not in columns], "strange": dict(+strange)}
+    reasons = [measured_for_a_reason(survey.names[i], whole[:, i], y, survey.classes) for i in its if len(survey.classes) < 3]
+    return whole, y, told | {"for_a_reason": [text for text in reasons if text]}
 
 
 def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray, classes: Sequence[str] = ()) -> str:

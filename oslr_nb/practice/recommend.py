@@ -348,10 +348,12 @@ def about_rounds(s: Sample, losses: dict[str, float]) -> list[str]:
     v = residual(Z.T @ Z, s.buys, s.costs, s.groups)
     usual, *each = rounds_needed(lambda seed: auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=seed), s.X, s.y, v, T)
     number = lambda n: f"{n:.0f}" if n < math.inf else f"more than {T}"
-    when = f"after {number(usual)} rounds ({number(min(each))} to {number(max(each))} in {len(each)} plays)"
-    if usual == math.inf: when = f"not within {T} rounds: it goes on to explore, for which a larger budget leaves more room"
-    return [f"**Rounds.** On rows drawn from these again and again, `auto` comes within a tenth of the loss of the best features for the "
-            f"budget {when}. {said}"]
+    reached = f"comes within a tenth of the loss of the best features for the budget after {number(usual)} rounds "
+    reached += f"({number(min(each))} to {number(max(each))} in {len(each)} plays)"
+    if usual == math.inf:
+        reached = f"does not come within a tenth of the loss of the best features for the budget in {T} rounds: it goes on to explore, "
+        reached += "for which a larger budget leaves more room"
+    return [f"**Rounds.** On rows drawn from these again and again, `auto` {reached}. {said}"]
 
 
 def about_history(s: Sample) -> list[str]:
@@ -387,18 +389,20 @@ def about_change(s: Sample, losses: dict[str, float]) -> str:
 def recommend_table(
     path: str | Path, target: str, *, budget: float | None = None, costs: str | Path | None = None,
     encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (), missing: Sequence[str] = (),
-    keep: Sequence[str] = (),
+    keep: Sequence[str] = (), classify: bool = False,
 ) -> Advice:
     """Give the answer of `recommend` on a CSV or Parquet file, and say what was made of the file.
 
     path, target, costs, encode, ignore, missing, keep: as for `run_table`; budget: as for `recommend`. impute: whether the mean of the
-    known values of its column stands in for a missing value. `table` of the answer says what was left out. Ours.
+    known values of its column stands in for a missing value. classify: whether the target is one of two classes, which then count as 0 and
+    1. `table` of the answer says what was left out. Ours.
     """
     from oslr_nb.practice.reading import read_whole, survey_table
     from oslr_nb.practice.tables import groups_of, read_costs
 
     path, impute = check_path(path), check_flag("impute", impute)
-    survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep)
+    survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep, classify=check_flag("classify", classify))
+    if len(survey.classes) > 2: fail("classes of the target", len(survey.classes), "2", "`oslr run --classify` takes more")
     check_size(survey.rows, len(survey.names))
     prices: Any
     prices, named, explicit = (None, survey.owners, False) if costs is None else read_costs(check_path(costs), survey)
@@ -407,6 +411,7 @@ def recommend_table(
     X, y = read_whole(path, survey)
     X = need("pyarrow").table(dict(zip(survey.names, X.T, strict=True)))
     said = [f"Left out: {', '.join(survey.left_out)}."] if survey.left_out else []
+    if survey.classes: said.append("The label counts as {} = 0 and {} = 1, and losses are squared.".format(*map(repr, survey.classes)))
     if gaps := sum(survey.gaps):
         most = sorted(((n, name) for name, n in zip(survey.columns, survey.gaps, strict=True) if n), reverse=True)
         where = listed([f"{n} of {name!r}" for n, name in most])

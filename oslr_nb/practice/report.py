@@ -247,6 +247,8 @@ def history_text(r: dict[str, Any]) -> list[str]:
     "A report on the rows that were known before, and on values that seem to have been measured for a reason."
     if not (h := r.get("history")): return []
     lacks = f" Nothing is known there of {', '.join(map(repr, h['lacks']))}." if h["lacks"] else ""
+    if strange := h.get("strange"):
+        lacks += f" Words that data does not have count as not known: {', '.join(f'{n} of {name!r}' for name, n in strange.items())}."
     out = [f"History: {h['rows']} rows of {cell(h['file'])} were learnt first; they count neither as rounds nor as purchases.{lacks}", ""]
     if not (said := h["for_a_reason"]): return out
     more = f"; and {len(said) - 5} more" if len(said) > 5 else ""

@@ -116,7 +116,7 @@ def check_number(name: str, value: Any) -> float:
 
 def check_values(name: str, value: Any) -> Any:
     "Numbers in the order of the query, or numbers and words by name; null for a measurement that failed, which becomes NaN."
-    if type(value) is dict: return {k: v if type(v) is str else check_values(f"{name} of {k!r}", [v])[0] for k, v in value.items()}
+    if type(value) is dict: return {k: v if type(v) is str else float(check_values(f"{name} of {k!r}", [v])[0]) for k, v in value.items()}
     if type(value) is not list or None not in value: return check_numbers(name, value)
     return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
 
@@ -588,10 +588,11 @@ class History:
     "A table of rows that are known already, with numbers in all columns."
 
     def __init__(self, path: Path, target: str | None, classify: bool = False):
-        from oslr_nb.practice.reading import survey_table  # pyarrow, which nothing else here needs
+        from oslr_nb.practice.reading import TableRefused, survey_table  # pyarrow, which nothing else here needs
 
         if target is None: fail("target", target, "the column of the labels of history")
-        self.path, self.survey = path, survey_table(path, target, impute=True, classify=classify)
+        try: self.path, self.survey = path, survey_table(path, target, impute=True, classify=classify)
+        except TableRefused as e: raise ValueError(" ".join(e.say(None))) from None  # a service has none of the options that help
 
     def teach(self, lr: Learner) -> None:
         "Let a learner learn from it; columns are found by their names, and a learner without names gets them."

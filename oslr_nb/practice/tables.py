@@ -311,7 +311,7 @@ def about_table(survey: Survey, target: str, prices: np.ndarray | None) -> dict[
 def read_costs(path: Path, survey: Survey) -> tuple[np.ndarray, list[str], bool]:
     "Price of each feature (d,), that of its column; its group, of the file or its column; and whether the file names groups."
     prices, groups, named = named_prices(check_path(path))
-    for name in prices: find_column("feature of costs", name, survey.columns)
+    for name in prices: find_column("feature of costs", name, (*survey.columns, *survey.others))
     for name in survey.columns:
         if name not in prices: raise ValueError(f"costs of {name!r}: it must be in the file, as for each column that is used.")
     return np.array([prices[c] for c in survey.owners]), [groups[c] for c in survey.owners], named

@@ -95,3 +95,22 @@ def test_river():
     with refused("classes = "): OSLRStreamClassifier(["no"]).learn_one(rows[0], "no")
     three = OSLRStreamClassifier("abc", budget=2)
     with refused("classes = 'abc'"): three.learn_one(rows[0], "a")
+
+
+@pytest.mark.parametrize(("y", "words"), [
+    (lambda k: np.array([None if i == 3 else c for i, c in enumerate(k)], object), r"y\[3\] = None: it must be a class"),
+    (lambda k: pd.Series(k, dtype="string").mask(np.arange(len(k)) == 3), r"y\[3\] = None: it must be a class"),
+    (lambda k: pd.Series(k, dtype="category").mask(np.arange(len(k)) == 3), r"y\[3\] = None: it must be a class"),
+    (lambda k: np.array([1 if i == 3 else c for i, c in enumerate(k)], object), "words or numbers, not both"),
+    (lambda k: np.where(np.arange(len(k)) == 3, np.nan, k == "a"), "NaN"),
+])
+def test_missing_and_mixed_classes_are_refused(y, words):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    with pytest.raises(ValueError, match=words): oslr.OSLRClassifier(2).fit(X, y(np.where(X[:, 0] > 0, "a", "b")))
+
+
+def test_a_score_matches_labels_by_their_index():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 4)))
+    X.index, y = X.index + 7, np.where(X[0] > 0, "a", "b")
+    model, y = oslr.OSLRClassifier(2, random_state=0).fit(X, y), pd.Series(y, X.index)
+    assert model.score(X, y.sample(frac=1, random_state=0)) == model.score(X, y) > 0.8

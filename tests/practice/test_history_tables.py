@@ -46,6 +46,7 @@ def test_run(tables, tmp_path):
     assert (told := taught["history"])["rows"] == 249 and told["lacks"] == ["x2"]
     assert [text.split(" ")[0] for text in told["for_a_reason"]] == ["'x4'"]
     report = (tmp_path / "b" / "report.md").read_text()
+    assert told["strange"] == {"city": 2} and "Words that data does not have count as not known: 2 of 'city'." in report
     assert "History: 249 rows of old.csv were learnt first" in report and "measured for a reason" in report
     again = run_table(new, target="y", budget=3, encode=True, out=tmp_path / "b", history=old, resume=True)
     assert again["loss"] == taught["loss"] and again["weights"] == taught["weights"]
@@ -53,9 +54,10 @@ def test_run(tables, tmp_path):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("a,b\n1,2\n", "target of history = 'y'"), ("q,y\n1,2\n", "columns of history"), ("x1,y\nred,1\n", "column 'x1' = 'text'"),
+    ("a,b\n1,2\n", "target of history = 'y'"), ("q,y\n1,2\n", "columns of history"),
+    ("x1,y\n2,1\nred,1\n", "column 'x1' of history, row 2 = 'red'"),
     ("x1,y\n1,\n", "history = 'h.csv': it must be a table with labels"), ("x1,x1,y\n1,2,3\n", "columns of history = 'x1'"),
-    ("x1,y\n1e99,2\n", r"1e\+99"),
+    ("x1,y\n1e99,2\n", r"1e\+99"), ("y,x1\n?,1\n", "column 'y' of history, row 1 = '?'"),
 ])
 def test_refused(tables, tmp_path, text, said):
     "A sentence that names what is wrong with the history."
@@ -109,3 +111,5 @@ def test_service(tmp_path):
     with refused("target = None"): History(path, None)
     old.teach(first_learner("own.CoinBetting", 4, 2, 0))
     with refused("draws alone"): old.teach(oslr.kale2017.OnlineGreedyOSLR(4, 3, k=1, T=100))
+    path.write_text("a,b,y\n1,red,2\n")
+    with refused(r"column 'b' = 'red': it must be numbers\.$"): History(path, "y")  # a service has no --encode

@@ -29,9 +29,10 @@ import oslr_nb as oslr
 from oslr_nb.core.base import frames, storage
 from oslr_nb.practice import report, tables
 from oslr_nb.practice.blocks import TableBlocks
+from oslr_nb.practice.budgets import BudgetLoss
 from oslr_nb.practice.reading import read_whole, survey_table
 from oslr_nb.practice.scaling import Scaled
-from oslr_nb.practice.service import serve
+from oslr_nb.practice.service import Service, serve
 
 
 def table(body, name="t.csv"):
@@ -905,3 +906,55 @@ def test_A35(what, tmp_path):
         assert done.exit_code == 2 and "it must be a file" in done.output, done.output
     os.mkfifo(tmp_path / "x.journal")
     with refused("a pipe or a device"): serve(5, 2, state=tmp_path / "x")
+
+
+# Tables of strangers.
+def clinic(n=200):
+    "Words, two of them alike in every row, a copy, a name of each row, and a label."
+    rng = np.random.default_rng(5)
+    age, dose, ward = rng.integers(18, 90, n), rng.normal(size=n).round(2), rng.choice(["A&E", "ICU"], n)
+    y = (0.1 * age + dose + 2 * (ward == "ICU")).round(2)
+    ill = np.where(y > 6, "ja", "nein")
+    return pd.DataFrame({"Größe": age, "剂量": dose, "ward": ward, "land": "DE", "site": "north", "ill": ill, "y": y})
+
+
+def test_prices_may_name_what_is_not_used(tmp_path):
+    path = written(clinic(), tmp_path / "t.csv")
+    (tmp_path / "p.csv").write_text("feature,price\n" + "".join(f"{name},1\n" for name in clinic()))
+    words = (path, "--budget", 2, "--costs", tmp_path / "p.csv", "--encode", "--ignore", "剂量", "--ignore", "ill")
+    code, said, r = cli("run", *words, "--priced")
+    assert code == 0 and r["features"] == ["Größe", "ward=A&E", "ward=ICU"] and "'land' (the same word in every row; `--keep land`" in said
+    assert cli("recommend", *words)[0] == 0 and "land=DE" in cli("run", *words, "--keep", "land")[1]
+    (tmp_path / "p.csv").write_text("feature,price\nGröße,1\nward,1\nnobody,1\n")
+    assert "feature of costs = 'nobody'" in no("run", *words)
+
+
+def test_an_option_is_advised_once_and_only_where_there_is_one():
+    path = written(clinic().assign(dose=["n/a", "?", *["1.5"] * 198]), Path(tempfile.mkdtemp()) / "t.csv")
+    assert no("recommend", path, "--encode", "--impute").strip().splitlines()[-1].count("--impute") == 1
+
+
+def test_a_sample_with_two_classes():
+    path = written(clinic().drop(columns=["y"]).rename(columns={"ill": "y"}), Path(tempfile.mkdtemp()) / "t.csv")
+    assert "which `--classify` predicts" in no("recommend", path, "--encode")
+    code, said, _ = cli("recommend", path, "--encode", "--classify")
+    assert code == 0 and "counts as 'ja' = 0 and 'nein' = 1" in said
+    three = written(clinic().assign(y=list("abca") * 50), path)
+    assert "classes of the target = 3: it must be 2" in no("recommend", three, "--encode", "--classify")
+
+
+@pytest.mark.parametrize(("asked", "name"), [("x1", "剂量"), ("ab", "גו"), ("dose", "用量多少"), ("a", "あ"), ("price", "الثمن")])
+def test_names_of_other_scripts_are_not_alike(asked, name): assert not frames.looks_like(asked, name)
+
+
+def test_an_interval_has_two_ends_in_their_order():
+    for loss in np.linspace(0, 1.2, 7): assert "to -" not in BudgetLoss(2.0, loss, 0.01, 2.0).words
+    assert BudgetLoss(2.0, 1.1, 0.01, 2.0).words == "0.0% (0.0% to 0.0%)"
+
+
+def test_a_service_shows_numbers_as_they_were_sent():
+    learner = oslr.auto(3, 2, seed=0)
+    learner.names_ = ("a", "b", "c")
+    service = Service(learner)
+    service.answer(b'{"op":"query","id":1}')
+    assert "{'q': 1.5, 'r': None}" in service.answer(b'{"op":"values","id":1,"values":{"q":1.5,"r":null}}').replace("nan", "None")

@@ -78,8 +78,10 @@ def looks_like(a: Any, b: Any) -> bool:
     if a == b or not isinstance(a, str) or not isinstance(b, str): return False
     seen = lambda name: "".join(c for c in name if unicodedata.category(c) not in ("Cf", "Cc"))
     a, b = (unicodedata.normalize("NFKC", seen(name)).strip() for name in (a, b))
-    script = lambda c: unicodedata.name(c, "?").split()[0]
-    return len(a) == len(b) and all(p == q or (p.isascii() != q.isascii() and script(p) != script(q)) for p, q in zip(a, b, strict=True))
+    script = lambda c: unicodedata.name(c, "?").split()[0] if c.isalpha() else "sign"
+    alike = ({"LATIN", "CYRILLIC"}, {"LATIN", "GREEK"}, {"sign"})  # no letter of another script is like one of these
+    return len(a) == len(b) and all(
+        p == q or (p.isascii() != q.isascii() and {script(p), script(q)} in alike) for p, q in zip(a, b, strict=True))
 
 
 def code_points(name: Any, others: Iterable[Any]) -> str:
