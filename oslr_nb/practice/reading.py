@@ -324,7 +324,8 @@ def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble 
     if label and c.forced: return check_class(c)
     if label and not c.numeric:
         worst = max(c.odd, key=lambda v: c.odd[v][0], default=c.kind)
-        wanted = "numbers, or classes, which `--classify` predicts"
+        wanted = "numbers" + ", or classes, which `--classify` predicts" * (len(c.values) <= MOST_CLASSES)
+        if 2 * c.share(with_marks(c.odd, c.many)) > c.known + c.rest: wanted = "numbers with points and without marks"
         return Trouble(what, worst, wanted, (("", None, "it is to be predicted" + (f"; {odd_text(c)}" if c.odd else "")),))
     if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or text", leave)
     if not (label or (c.known if c.numeric else c.values)):

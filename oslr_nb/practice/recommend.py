@@ -158,9 +158,9 @@ def most_rounds(s: Sample) -> int:
 
 
 def trial(s: Sample, **options: Any) -> tuple[float, float] | None:
-    "Losses of auto with options, on the sample in its order: of all rounds, and of the second half; None without labels."
+    "Losses of auto with options, on the sample in its order: of all rounds, and of the second half; None without labels that differ."
     rounds = min(s.n, most_rounds(s))
-    if s.y is None or rounds < 2: return None
+    if s.y is None or not s.y.any() or rounds < 2: return None
     lr = make_learner("own.PairwiseLeastSquares", s.d, s.buys, 0, costs=s.costs, groups=s.groups, options=options)
     losses = simulate(lr, s.X[:rounds], s.y[:rounds]).losses
     return float(losses[1:].mean()), float(losses[rounds // 2 :].mean())  # nothing is known before the first label
@@ -329,6 +329,7 @@ def call_of(s: Sample, budget: float) -> str:
 # %% ../../nbs/practice/recommend.ipynb #44f96c3b
 def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
     "What the budget explains, and what is enough."
+    if s.y is not None and not s.y.any(): return "The label is the same in every row: there is nothing to predict."
     what = "features" if s.groups is None else "groups"
     point, now = enough(curve), next((o for o in curve if o.budget == s.buys), None)
     if not curve or now is None: return "" if s.y is None else "There are too few rows to say what a budget reaches."
@@ -340,10 +341,9 @@ def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
 
 def about_rounds(s: Sample, losses: dict[str, float]) -> list[str]:
     "How soon `auto` is there, and what it explains in the order of the rows."
-    if "auto" not in losses: return []
+    if "auto" not in losses or s.n < 20: return []
     share = [f"{1 - losses[name]:.1%}" for name in ("auto", "auto, second half")]
     said = f"In the order of these rows `auto` explains {share[0]} as it goes, and {share[1]} in the second half."
-    if s.n < 20: return [f"**Rounds.** {said}"]
     T, Z = most_rounds(s), np.column_stack([s.X, s.y, np.ones(s.n)])
     v = residual(Z.T @ Z, s.buys, s.costs, s.groups)
     usual, *each = rounds_needed(lambda seed: auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=seed), s.X, s.y, v, T)
@@ -359,7 +359,7 @@ def about_rounds(s: Sample, losses: dict[str, float]) -> list[str]:
 def about_history(s: Sample) -> list[str]:
     "What rows that are known already are worth: the second half of the sample, played after some of the first as history."
     start, stop = s.n // 2, min(s.n, s.n // 2 + min(2000, most_rounds(s)))
-    if s.y is None or start < 50: return []
+    if s.y is None or not s.y.any() or start < 50: return []
 
     def loss(rows: int) -> float:
         lr = auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=0)

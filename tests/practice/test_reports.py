@@ -368,9 +368,9 @@ def test_all_columns_at_once_and_a_command_that_works():
                      ["mf"[i % 2] for i in range(n)], ["<0.5" if i % 20 == 0 else i % 37 for i in range(n)],
                      ["" if i % 9 == 0 else i % 5 for i in range(n)], ["a b"] * n, np.arange(n) % 6))
     code, said, _ = cli("run", path, "--budget", 20)
-    assert code == 2 and all(f"column '{name}'" in said for name in ("id", "when", "s", "crp", "gap", "tags"))
-    assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 4"), last_command(said)
-    assert "4 of 4 groups of 5 features bought" in works(said)
+    assert code == 2 and all(f"column '{name}'" in said for name in ("id", "when", "s", "crp", "gap")) and "tags" not in said
+    assert last_command(said).endswith("--ignore id --ignore when --encode --missing '<0.5' --impute --budget 3"), last_command(said)
+    assert "3 of 3 groups of 4 features bought" in works(said)
     df = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 23)), columns=[f"test_{i:02}" for i in range(22)] + ["y"])
     df["city"] = ["Rome", "Oslo"] * 50
     for i in range(22): df.iloc[i :: 25, i] = np.nan
@@ -958,3 +958,19 @@ def test_a_service_shows_numbers_as_they_were_sent():
     service = Service(learner)
     service.answer(b'{"op":"query","id":1}')
     assert "{'q': 1.5, 'r': None}" in service.answer(b'{"op":"values","id":1,"values":{"q":1.5,"r":null}}').replace("nan", "None")
+
+
+@pytest.mark.parametrize("mark", ["{:.3f} EUR", "{:.1f}%", "$ {:.2f}", "{:,.2f} km", "x{:.4f}"])
+def test_a_label_of_marked_numbers_is_no_class(mark):
+    frame = clinic()
+    path = written(frame.assign(y=[mark.format(1000 + v) for v in frame["y"]]), Path(tempfile.mkdtemp()) / "t.csv")
+    said = no("run", path, "--budget", 2, "--encode")
+    assert "column 'y' = " in said and "classify" not in said
+
+
+def test_a_label_that_is_the_same_in_every_row(tmp_path):
+    code, said, _ = cli("recommend", written(clinic().assign(y=3.0), tmp_path / "t.csv"), "--encode")
+    assert code == 0 and "The label is the same in every row: there is nothing to predict." in said
+    assert "Rounds" not in said and "History" not in said and "too few" not in said
+    _, said, _ = cli("recommend", written(clinic()[:5], tmp_path / "t.csv"), "--encode")
+    assert "too few rows" in said and "Rounds" not in said
