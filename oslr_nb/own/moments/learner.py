@@ -29,8 +29,8 @@ from .merging import add_states
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import BLOCK, FULL, GROWTH, LEVELS, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE, correlations
-from .sums import follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
+from .sums import BLOCK, FULL, GROWTH, LEVELS, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE
+from .sums import correlations, follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
 __all__ = ['textbook_pairwise', 'PairwiseLeastSquares']
@@ -174,9 +174,9 @@ def judge_history(words: np.ndarray, X: np.ndarray, y: np.ndarray, plan: Plan, s
     "The same for a learner that predicts: first its experts are judged by what it would have bought, as far as that is known."
     num, S, values, arms = state.num[0], state.S, state.values, state.arms
     for t in range(y.size):
-        whole, debt, n = num.whole, num.debt, 0
+        whole, debt, saved, n = num.whole, num.debt, num.saved, 0
         asked = select(words, 0, plan, state)
-        num.whole, num.debt = whole, debt
+        num.whole, num.debt, num.saved = whole, debt, saved
         for a in range(asked):
             if not math.isnan(X[t, S[a]]): S[n], values[n], n = S[a], X[t, S[a]], n + 1
         known = state.label[0].count > 0
@@ -326,8 +326,8 @@ Rows = Annotated[int, Parameter(
     "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes a table.")]
 Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
 Ridges = Annotated[Any, Parameter("Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.")]
-Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
-
+Prior = Annotated[float, Real(
+    "A correlation from n rounds is multiplied by n / (n + prior). With `average` 3 is better, which `oslr.auto` takes.", 0, 1e30, True)]
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
 class PairwiseMoments(Learner):

@@ -223,12 +223,14 @@ def draw_rows(words: np.ndarray, plan: Plan, state: Moments) -> int:
     stamp, n, m, left = np.int64(num.rounds) + 1, 0, 0, 0.0  # what was spent is what is left less
     num.arm = 1 if num.debt > plan.credit or (num.debt >= plan.credit / 2 and uniform(words) < 0.5) else 0
     num.whole += 1 - num.arm
-    money = math.inf if num.arm == 0 else plan.limit * (1 - max(plan.explore, num.whole ** (-1 / 2) if num.whole > 0 else 1.0))
+    usual = plan.limit * (1 - max(plan.explore, num.whole ** (-1 / 2) if num.whole > 0 else 1.0)) + num.saved
+    money = math.inf if num.arm == 0 else min(usual, plan.limit)
     for a in range(np.int64(num.held)):
         g = plan.groups[favourites[a]]
         if mark[g] != stamp and costs[g] - left <= money: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
     for g in range(costs.size if num.arm == 0 else 0):
         if mark[g] != stamp: n, m, left = buy_group(g, S, n, m, left, plan, mark, stamp)
+    if num.arm == 1: num.saved = min(usual + left, plan.limit) if num.lead == 0 else 0.0
     num.debt = max(num.debt - left - plan.limit, 0.0)
     return n
 

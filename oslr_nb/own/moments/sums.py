@@ -18,12 +18,13 @@ from ...core.game.learner import Role
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0
-__all__ = ['SCALES', 'MEMORIES', 'PRIOR']
+__all__ = ['SCALES', 'MEMORIES', 'PRIOR', 'PRIORS']
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #a4e36bca
 SCALES = (0.3, 3.0, 30.0)  # of the ridges, one expert each; the mean of the labels is one more
 MEMORIES = (None, 1000.0, 100.0)  # rounds that each table of sums remembers; None: all
 PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + PRIOR)
+PRIORS = {False: PRIOR, True: 3.0}  # the same for a budget on average: pairs of whole rows fit each other
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #708d9336
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
@@ -40,9 +41,9 @@ LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)  # of the intervals about predictions
 # low, high: range of the labels; first, origin, first_sum, first_square: number of the first ones, until a choice is made, and sums about
 # the very first; beyond: side on which the last label was far away, or 0; settled: whether a choice has been made; middle, reach, late: of
 # the aggregation; lead: the table that chooses; whole, debt: with a budget on average, the whole rows bought, and what is not yet paid;
-# given: rounds that were history
+# given: rounds that were history; saved: money that the last usual rounds left, because the next favourite was too dear
 SCALARS = record("rounds", "held", "next", "arm", "yhat", "chosen", "low", "high", "origin", "first_sum", "first_square", "beyond",
-                 "settled", "middle", "reach", "late", "end", "lead", "whole", "debt", "given")
+                 "settled", "middle", "reach", "late", "end", "lead", "whole", "debt", "given", "saved")
 LABELS = record("weight", "count", "sum", "square", "ref")  # of a table: weight of a round, sums of the labels about a reference
 SUMS = record("n", "sum", "square", "label", "cross", "ref")  # of a feature in a table, about its reference
 INTERVALS = record("width", "judged", "missed", "total")  # half of the width of the next one; labels, those outside, sum of the widths
