@@ -196,6 +196,7 @@ def aer_written_out(what: str) -> tuple[float, float]:
         "h, long": lambda: (aer_log_factor(5000), 1 + math.fsum(1 / t for t in range(1, 5000))),
         "G^2": lambda: (gradient_bound(d, k, B, **at), G2),
         "G^2, short x": lambda: (gradient_bound(d, k, B, **at, x_norm=1.1), short),
+        "G^2, long x": lambda: (gradient_bound(d, k, B, **at, x_norm=9.0), G2),
         "printed lambda": lambda: (aer_lambda(d, k, m, B, B2, **at), printed),
         "best lambda": lambda: (aer_lambda(d, k, m, B, B2, **at, proved=True), math.sqrt(G2 * h / m) / B2),
         "(i)": lambda: (bound(), mean),
@@ -208,8 +209,8 @@ def aer_written_out(what: str) -> tuple[float, float]:
 
 
 @claim("cesabianchi2010", "Theorem 2 and its parts as code", id="D9k", tier="certificate", proof="thm-aer",
-       cases=["h", "h, long", "G^2", "G^2, short x", "printed lambda", "best lambda", "(i)", "(i), best lambda", "(i), printed lambda",
-              "(ii)", "(iii)", "(iv)"],
+       cases=["h", "h, long", "G^2", "G^2, short x", "G^2, long x", "printed lambda", "best lambda", "(i)", "(i), best lambda",
+              "(i), printed lambda", "(ii)", "(iii)", "(iv)"],
        tex=r"h_m,\ G^2,\ \lambda\text{ and the bounds (i) to (iv) of the code are those of the page}",
        controls={"one per mille more": 1.001})
 def aer_as_code(case: Case) -> Evidence:

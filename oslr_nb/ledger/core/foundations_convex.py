@@ -575,7 +575,8 @@ def newton_regret(case: Case, play: Callable | None = None, far: float = 1.0, la
     return Evidence(left, "==" if kind == "equality" else "<=", bound, tol=1e-9 * (1 + bound))
 
 # %% ../../../nbs/core/mathematics/14_foundations_convex.ipynb #7a25c111
-CONVEX_FUNCTIONS = ("rda steps", "rda", "adaptive steps", "factor", "adaptive", "small losses", "ogd steps", "ogd", "vaw", "ons")
+CONVEX_FUNCTIONS = ("rda steps", "rda", "adaptive steps", "factor", "adaptive", "small losses", "ogd steps", "ogd", "vaw", "ons",
+                    "ons, on a path")
 
 
 @claim("core", "convex optimisation: the bounds as functions", id="O18", tier="exact", proof="sec-core-formulas", cases=20,
@@ -585,7 +586,7 @@ CONVEX_FUNCTIONS = ("rda steps", "rda", "adaptive steps", "factor", "adaptive", 
        | {"ridge in the place of ridge m": {"dimensions": False}, "the radius for its square in q": {"power": 1},
           "K(c) without its 1 where the step is short": {"one": 0.0}})
 def convex_bounds(case: Case, halved: str = "", dimensions: bool = True, power: int = 2, one: float = 1.0) -> Evidence:
-    "Of ten functions at random arguments the value over the formula farthest from 1."
+    "Of these functions at random arguments the value over the formula farthest from 1."
     rng, root = case.rng, math.sqrt
     n, T = (int(10**v) for v in rng.uniform((0, 0), (3, 6)))
     G, R, X, Y, a, c, alpha, L, W = (10 ** rng.uniform((-1, -1, -1, -1, -1, -0.5, -1, -1, -1), (1, 1, 1, 1, 1, 0.5, 1, 4, 1))).tolist()
@@ -594,6 +595,11 @@ def convex_bounds(case: Case, halved: str = "", dimensions: bool = True, power: 
     q, squares = alpha * K**2 * R**power, float((g**2).sum())
     lam = np.sqrt(Y**2 + np.r_[0.0, np.cumsum((g**2).sum(axis=1))]) / R * c
     logarithm = m * math.log(1 + T * X**2 / (a * (m if dimensions else 1)))
+    z, w, A, path = rng.standard_normal((4, 3)), R * rng.uniform(-0.5, 0.5, (4, 3)), a * np.eye(3), a * R**2
+    for t in range(4):
+        residual = float(w[t] @ z[t]) - 1
+        A += (residual / 90) ** 2 * np.outer(z[t], z[t])
+        path += residual**2 * float(z[t] @ np.linalg.inv(A) @ z[t])
     found = {
         "rda steps": float(rda_schedule(n, G, R, 1 / c) @ (1 / np.sqrt(2 * j))) / (n * G * c / R),
         "rda": bound_rda(T, G, R, 1 / c) / ((c + 1 / c) / 2 * root(2 * T) * G * R),
@@ -603,7 +609,7 @@ def convex_bounds(case: Case, halved: str = "", dimensions: bool = True, power: 
         "ogd steps": float(ogd_schedule(n, G, R, 1 / c) @ np.sqrt(j / 2)) / (n * R / (G * c)),
         "ogd": bound_ogd(T, G, R, 1 / c) / ((c + 1 / c) * root(2 * T) * G * R),
         "vaw": bound_vaw(T, n, a, X, Y, W) / (a * W**2 + Y**2 * logarithm),
+        "ons, on a path": float(ons_regret_bound(z, np.ones(4), w, R, a, 90.0)[-1]) / path,
         "ons": bound_ons(T, n, a, X, Y, R) / (a * R**2 + (R * X + Y) ** 2 * logarithm),
     }
     return farthest_from_one(found, halved)
-

@@ -60,12 +60,11 @@ def gradient_estimate(case: Case, from_d: bool = False, extra_columns: int = 0) 
 def gradient_size(case: Case, norm: float = 1.0, reach: float = 1.0) -> Evidence:
     "Exact second moment and the bound; norm: of A; reach: ||Au|| of the prediction in units of D."
     d, m, r, D, X, Y = 4, 6, 1 + case.number % 3, 0.5 + case.number % 3, 0.7, 1.3
-    A = case.rng.standard_normal((d, m))
-    left, s, right = np.linalg.svd(A, full_matrices=False)
-    A *= norm / s[0]
-    u, x, y = D * right[0] / norm, X * left[:, 0], -Y
-    if case.value == "random": u, x, y = (case.rng.standard_normal(n) for n in (m, d, 1))
-    if case.value == "random": u, x, y = D * u / np.linalg.norm(A @ u), X * x / np.linalg.norm(x), Y * math.cos(y[0])
+    A, u, x, y = norm * np.eye(d, m), D / norm * np.eye(m)[0], X * np.eye(d)[0], -Y  # one weight, as the algorithm may have it
+    if case.value == "random":
+        A, u, x, y = (case.rng.standard_normal(size) for size in ((d, m), m, d, 1))
+        A *= norm / np.linalg.norm(A, 2)
+        u, x, y = D * u / np.linalg.norm(A @ u), X * x / np.linalg.norm(x), Y * math.cos(y[0])
     square = estimate_moments(A.T @ x, reach * float(x @ A @ u), float(y), r)[1]
     return Evidence(float(square), "<=", 4 * m / r * X**2 * (X * D + Y) ** 2, tol=1e-9)
 

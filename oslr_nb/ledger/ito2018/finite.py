@@ -187,13 +187,13 @@ def digits_game(forecaster: str, T: int) -> tuple[float, float, float]:
 @claim("ito2018", "section 3.1, an online learner for all linear hypotheses", id="E-C3", tier="exact", proof="prp-unbounded",
        cases=[("zero", 300), ("vaw", 300), ("fine", 300)], tex=r"H=\{z\mapsto w^\top z:w\in\mathbb R^k\},\ k\ge2:\ R_\tau\le10\sqrt\tau",
        erratum=Erratum(
-           kind="hypothesis missing", place="section 3.1 (page 4), with Example 1",
+           kind="unclear", place="section 3.1 (page 4), with Example 1",
            printed=r"Another typical example is the case that $H=H_{\mathrm{lin}}^{(k)}$ and $\ell(\hat y,y)=(\hat y-y)^2$, for which "
                    r"there "
                    r"exists an algorithm to achieve an $\alpha(\tau)=O(\sqrt\tau)$ regret [9].",
-           defence=r"The next sentence asks for a compact convex set of hypotheses, and two sentences later losses are assumed to be in "
-                   r"$[0,1]$, which no unbounded set of weights allows: a ball was in the authors' minds. Example 1, to which the sentence "
-                   r"refers, has all $w\in\mathbb R^k$.",
+           defence=r"The next sentence speaks of hypotheses that correspond to a compact convex set, and then losses are assumed to be in "
+                   r"$[0,1]$, which no unbounded set of weights allows. Our reading: weights in a ball; so read, the sentence is right. "
+                   r"Example 1, to which it refers, has all $w\in\mathbb R^k$.",
            matters=r"Corollary 2 for Examples 1 and 2 is about weights in a ball, whose radius enters the regret.",
            witness=r"$z_t=\frac\delta{\rho_t}(-\theta_t,1)$ with $\rho_t=8^{1-t}$, $\delta=\frac14\,8^{-\tau}$, $\theta_1=0$, "
                    r"$y_t=-\operatorname{sign}\hat y_t$, $\theta_{t+1}=\theta_t+\rho_ty_t$. Every learner loses at least $1$ a round; "
@@ -535,7 +535,7 @@ def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
                    r"$\mathbb E[R_T]=\Omega(\sqrt{KT})$; section 2: $x_t\in\{x\in\mathbb R^d\mid\Vert x\Vert\le1\}$",
            defence=r"For fixed $d$ and $k$, $K\ge2$, and $T\to\infty$ there is a bound with a constant that depends on them; and with "
                    r"$\lvert x_{ti}\rvert\le1$, usual where features are bought, the proof gives the order for $K\ge2$ and $T\ge K$. "
-                   r"An $\Omega$ is often meant for large $T$.",
+                   r"An $\Omega$ is often meant for large $T$. The constant $\frac1{10}$ is ours; for any other take a larger $k$.",
            matters=r"The dependence on $K$, for which the theorem is there. With or without the ball it also needs $K\ge2$ and $T\ge cK$ "
                    r"for a constant $c$. The scaled product $d^{k/2}\prod_iz_i$ restores the order in the ball "
                    r"([Proposition IF 3](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2.",

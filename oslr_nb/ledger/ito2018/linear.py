@@ -15,6 +15,7 @@ __all__ = []
 import functools
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -26,7 +27,7 @@ from ...core.game.driver import simulate
 from ...core.game.environment import LOGISTIC, measure, split_query
 from ...core.mathematics.oco import dual_averaging_step
 from ..claims import Case, Erratum, Evidence, claim
-from ..claims import farthest_from_one, mean_limit, random_fractions, regret_in_band, slope_interval
+from ..claims import farthest_from_one, law_of_draws, mean_limit, random_fractions, regret_in_band, slope_interval
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #9e4fc8cd
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
@@ -256,6 +257,20 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float = 0.5,
     w, _ = linear_projection(X, y, np.array(sets), lam, radius, 1.0 + lambda_shift)
     again = simulate(LinearProjection(d, k, **kw, seed=seed), X, y).predictions
     return Evidence(float(max(np.abs(w - own).max(), np.abs((w * X).sum(axis=1) - again).max())), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #57cbc4b8
+@claim("ito2018", "Algorithm 2, line 4, as compiled", id="C19", tier="statistical", level=1e-6, proof="alg-linear",
+       cases=[(5, 3), (5, 5), (6, 2)],
+       tex=r"S_t\text{ uniform among the }(k-1)\text{-subsets of }[d]", controls={"the last coordinate is never drawn": {"left_out": 1}})
+def law_of_coordinates(case: Case, left_out: int = 0) -> Evidence:
+    "How often each set of coordinates is bought in 1000 rounds; case (d, k)."
+    d, k = case.value
+    lr, counts = LinearProjection(d - left_out * (k < d), k, seed=case.rng), Counter()
+    for _ in range(1000):
+        counts[tuple(sorted(lr.query()[1].tolist()))] += 1
+        lr.skip()
+    sets = list(itertools.combinations(range(d), k - 1))
+    return law_of_draws(counts, dict.fromkeys(sets, 1 / len(sets)), 1e-6)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #1a63c0ac
 def all_paths(d: int, k: int, T: int, kind: str, peek: bool = False) -> list[tuple]:

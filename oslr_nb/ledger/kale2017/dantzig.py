@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, confidence, estimation_errors
-from ...papers.kale2017.dantzig import moment_estimates, printed_limit
+from ...papers.kale2017.dantzig import moment_estimates, printed_limit, textbook_dantzig
 from ...core.base.parameters import SparseModel
 
 # %% auto #0
@@ -25,7 +25,7 @@ from ...core.mathematics.geometry import enumerated_eigenvalues, hard_threshold,
 from ..problems import signs
 from ...core.mathematics.sparse.dantzig_selector import dantzig
 from ...papers.kale2017.greedy import hadamard
-from ..claims import Case, Erratum, Evidence, chance_limit
+from ..claims import Case, Erratum, Evidence, agrees, chance_limit
 from ..claims import claim, farthest_from_one, random_fractions, regret_in_band, slope_interval
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d55b6678
@@ -327,11 +327,12 @@ def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
     return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #b6aa9afd
-DANTZIG_FUNCTIONS = ("lambda", "rho", "L_s", "the bound", "the radius", "the radius of (Kale 3)", "the limit", "its slope")
+DANTZIG_FUNCTIONS = ("lambda", "rho", "L_s", "the bound", "the radius", "the radius of (Kale 3)", "the limit", "its slope",
+                     "gamma", "gamma, few features")
 
 
 @claim("kale2017", "the bounds as functions", id="K25", tier="exact", proof="thm-kale", cases=20,
-       tex=r"\lambda,\ \rho,\ L_s,\ \texttt{bound\_dantzig},\ \texttt{program\_radius},\ \texttt{printed\_limit}"
+       tex=r"\lambda,\ \rho,\ L_s,\ \texttt{bound\_dantzig},\ \texttt{program\_radius},\ \texttt{printed\_limit},\ \gamma"
            r"=\text{the formulas of the page, at random arguments}",
        controls={f"half of {name}": {"halved": name} for name in DANTZIG_FUNCTIONS}
        | {"d/k0 in the place of 1/q": {"pair": False}, "k^2": {"power": 2}, "1 - 3 eps in gamma": {"isometry": 3.0},
@@ -370,7 +371,13 @@ def bounds_as_functions(
     kw = {"sigma": sigma, "radius": B, "x_max": X, "delta": delta, "C": C}
     theorem, printed = (DantzigPOSLR(d, k0, k, rule=rule, **kw) for rule in ("theorem", "printed"))
     s, quotient = int(rng.integers(1, 30)), lambda a, b: 1.0 if a == b else a / b
+    small = np.eye(4) + 0.1 * V[:4, :4] / np.abs(V).max()
+    diag, pairs = np.diag(small), [(i, j) for i in range(4) for j in range(i)]
+    least = min((diag[i] + diag[j]) / 2 - math.hypot((diag[i] - diag[j]) / 2, small[i, j]) for i, j in pairs)
+    cross = max(math.hypot(small[i, l], small[j, l]) for i, j in pairs for l in {0, 1, 2, 3} - {i, j})
     found = {
+        "gamma": cone_constant(small, 1) / (least - cross),
+        "gamma, few features": cone_constant(small, 2) / float(np.linalg.eigvalsh(small)[0]),
         "lambda": estimation_errors(n, d, k0, L, sigma, B, X)[0] / errors(n, L)[0],
         "rho": quotient(estimation_errors(n, d, k0, L, sigma, B, X)[1], errors(n, L)[1]),
         "L_s": confidence(s, d, delta) / level(s),
@@ -381,7 +388,6 @@ def bounds_as_functions(
         "its slope": slope / float((limit - w) @ V @ (limit - w)),
     }
     return farthest_from_one(found, halved, 1e-8)
-
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #1bac4e61
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],
@@ -396,6 +402,21 @@ def reduction(case: Case, budget_cut: int = 0) -> Evidence:
     proper, plain = simulate(DantzigPOSLR(d, k0, k, **kw), X, y), simulate(DantzigOSLR(d, k0 + k, k, **kw), X, y)
     wrong = (plain.n_observed > k0 + k - budget_cut).sum() + (np.abs(proper.predictions - plain.predictions) > 1e-12).sum()
     return Evidence(int(wrong), "==", 0)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #9881306a
+@claim("kale2017", "Algorithm 1, compiled", id="K29", tier="certificate", proof="alg-dantzig",
+       cases=[("unbiased", 0), ("printed", 0), ("unbiased", 64)],
+       tex=r"\text{predictions of the learner}=\text{those of the lines 1 to 15, with another solver}",
+       controls={"a radius one per cent longer": {"longer": 1.01}, "the other estimator": {"swap": True}})
+def algorithm_compiled(case: Case, longer: float = 1.0, swap: bool = False) -> Evidence:
+    "Largest difference over 3000 rounds, no weights beyond the ball; case (estimator, rounds at the start with weights 0)."
+    (given, t0), other = case.value, {"unbiased": "printed", "printed": "unbiased"}
+    X = case.rng.uniform(-1, 1, (3000, 8))
+    y = X @ np.r_[0.5, -0.4, np.zeros(6)] + 0.1 * case.rng.standard_normal(3000)
+    lr = DantzigPOSLR(8, 4, 2, sigma=0.1, C=0.2, estimator=given, t0=t0, seed=case.rng)
+    radii = lambda n: longer * lr.program_radius(n)
+    textbook = lambda sets: textbook_dantzig(X, y, sets, 2, radii, t0, other[given] if swap else given)
+    return agrees(lr, lambda sets: textbook(sets)[:1], X, y, tol=1e-8)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a74eb51d
 def cycle(table: np.ndarray, T: int) -> np.ndarray:

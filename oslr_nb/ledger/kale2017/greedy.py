@@ -273,6 +273,27 @@ def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
     loss = float(simulate(lr, X, np.sign(X[:, 3]), rows=np.arange(T) % d).losses.sum())
     return Evidence(loss if square <= 2 + 1e-9 and d <= B and k1 < d else 0.0, ">=", T - 2)
 
+# %% ../../../nbs/papers/kale2017/02_greedy.ipynb #4f453d52
+@functools.cache
+def distracted(T: int, told: str) -> np.ndarray:
+    "Regrets (16,) of two copies, batches of 256, on the stream with distractors 1 to 3 and the comparator's feature 4, over T."
+    fall = 2.0 ** -(np.arange(1, 16) / 2)
+    scale, small = np.r_[np.ones(328), fall, np.full(140, 2.0**-8), fall[::-1]], np.r_[np.zeros(343), np.ones(140), np.zeros(15)]
+    H, n = hadamard(16), len(scale)
+    X = np.tile(H, (3 * n, 1)) * np.repeat(np.tile(scale, 3), 16)[:, None]
+    y = np.concatenate([np.kron(small, H[:, j]) + math.sqrt(0.075) * np.kron(scale == 1, H[:, 4]) for j in (1, 2, 3)])
+    if not np.sqrt((np.cumsum(scale**2) / np.arange(1, n + 1)).min()) > 0.8: raise AssertionError("prefixes without RIP")
+    run = lambda i: simulate(OnlineGreedyOSLR(16, 16, k=1, T=T, k1=2, batch=256, seed=i, told=told), X, y, rows=np.arange(T) % len(X))
+    return np.array([run(i).regret(math.sqrt(0.075) * np.eye(16)[4])[-1] for i in range(16)]) / T
+
+
+@claim("kale2017", "Algorithm 2 as printed, RIP of all prefixes (ours)", id="K28", tier="statistical", level=1e-3, proof="prp-scale",
+       cases=[2**17, 2**19], tex=r"\epsilon<0.2,\ \kappa^2\le5,\ k_1=2:\ \mathbb ER_T(w)\ge0.03\,T,\ T=2^{17},2^{19}",
+       controls={"copies that learn from the ridge loss": {"told": "ridge"}})
+def rip_does_not_help(case: Case, told: str = "printed") -> Evidence:
+    "Lower limit of the mean regret over T."
+    return Evidence(-mean_limit(-distracted(case.value, told), 1e-3), ">=", 0.03)
+
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #badd44de
 @claim("kale2017", "Lemma 13 for the ridge loss (ours)", id="K24", tier="certificate", proof="thm-told",
        cases=[(8, 4, 2, 40, 1.0), (8, 4, 2, 40, 0.1), (10, 6, 3, 60, 1e-2), (16, 16, 4, 100, 1e-3)],

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...own.moment_theory import bought_moments, bound_aggregate, bound_fast_excess, bound_fast_regret, bound_forward_selection
-from ...own.moment_theory import bound_moment_error, bound_moment_excess, bound_moment_regret, bound_random_gain
+from ...own.moment_theory import bound_moment_error, bound_moment_excess, bound_moment_regret, bound_random_gain, moment_rule
 from ...own.moment_theory import bound_squared_error, bound_subset_excess, play_experts, random_gain, single_minimum, sparse_minima
 
 # %% auto #0
@@ -543,6 +543,8 @@ def bounds_as_functions(case: Case, share: float = 1.0) -> Evidence:
     V, b, others = x[:, :5].T @ x[:, :5], x[:, :5].T @ x[:, 5], [1, 2, 4]  # column 5 is the label
     left = x - x[:, F] @ np.linalg.lstsq(x[:, F], x, rcond=None)[0]
     unit = left / np.linalg.norm(left, axis=0)
+    j = int(np.argmax(b**2 / np.diag(V)))  # the rule with k = 1, everything bought
+    rule = moment_rule(x[:, :5], x[:, 5], np.full((9, 5), True), np.ones((5, 5)), 1, 1e9)
     gain = r / (3 * np.linalg.norm(unit[:, others], 2) ** 2) * ((unit[:, others].T @ left[:, 5]) ** 2).sum()
     found = [
         bound_moment_error(n, d, q, k) / error(L), bound_moment_error(n, d, q, k, delta) / error(L + math.log(1 / delta)),
@@ -553,6 +555,7 @@ def bounds_as_functions(case: Case, share: float = 1.0) -> Evidence:
         bound_moment_regret(n, d, q, B, k, True) / (slow(n) + B * (B + 2) * math.sqrt(2 * n * L)),
         bound_fast_regret(50 * n0, d, q, B, k, phi) / min(slow(50 * n0), slow(n0) + A * (math.log(50) + 1 / n0) + late),
         bound_fast_regret(n0, d, q, B, k, phi) / slow(n0), bound_random_gain(V, b, F, r) / gain,
+        float(rule[j] * V[j, j] / b[j]),
         bound_forward_selection(p, k, phi, 1.5) / (1 - phi / (1.5 * k)) ** p,
         bound_aggregate(N, Y) / (2 * Y**2 * math.log(N)), bound_aggregate(N, Y, "mean", False) / (8 * Y**2 * math.log(N) + 2 * Y**2),
     ]

@@ -378,7 +378,7 @@ class HardThresholding(Learner):
           least=(1, 1), budget=r"`budget` $>$ `top` $\ge1$: the support of the weights, and a block of `budget` $-$ `top`",
           assumptions=r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; restricted smoothness and strong "
                       "convexity",
-          bound=r"$\Vert\theta-\theta^*\Vert^2\le\varepsilon$ after $\tilde O\bigl(\frac d{b-s}(1+\frac{\sigma^2}\varepsilon)\bigr)$ "
+          bound=r"$\Vert\theta-\theta^*\Vert^2\le\varepsilon$ after $\tilde O\bigl(\frac d{s'-s}(1+\frac{s\sigma^2}\varepsilon)\bigr)$ "
                 "examples, `bound_exploration`",
           cost="$O($`budget`$)$ on average; $O(d)$ once an update")
 class Exploration(HardThresholding):

@@ -358,7 +358,7 @@ class Exploitation(HardThresholding):
           assumptions=r"i.i.d. examples, $y=\langle\theta^*,x\rangle+$ noise, $\theta^*$ $k$-sparse; restricted smoothness and strong "
                       "convexity",
           bound=r"$\mathcal L-\mathcal L^*\le\varepsilon$ after $\tilde O\bigl(\frac "
-                r"d{s'-s}\frac1{\max(\varepsilon,r_{\min}^2)}+\frac{s\sigma^2}\varepsilon\bigr)$ examples, `bound_hybrid`",
+                r"d{s'-s}\frac s{\max(\varepsilon,r_{\min}^2)}+\frac{s\sigma^2}\varepsilon\bigr)$ examples, `bound_hybrid`",
           cost="$O($`budget`$)$ on average; $O(d)$ once an exploring update")
 class Hybrid(HardThresholding):
     """Algorithm 3 of Murata & Suzuki 2018: Exploration and Exploitation in turns.
