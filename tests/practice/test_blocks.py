@@ -160,7 +160,7 @@ def test_tables_on_disk(file):
     table = TableBlocks(file, "sold", size=100, skip=250)
     assert table.rows == 300 and table.names == tuple(f"x{i}" for i in range(12))
     for _ in range(2): assert [len(y) for _, y in table] == [50]
-    pd.read_parquet(file).assign(city="Rome").to_csv(file.with_suffix(".csv"), index=False)
+    pd.read_parquet(file).assign(city=["Rome", "Bern"] * 150).to_csv(file.with_suffix(".csv"), index=False)
     with pytest.raises(ValueError, match="column 'city' = 'Rome'"): simulate_blocks(new(), file.with_suffix(".csv"), target="sold")
     blocks = TableBlocks(file.with_suffix(".csv"), "sold", ignore=("city",))
     assert (simulate_blocks(new(), blocks).predictions == one.predictions).all()

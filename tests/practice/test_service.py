@@ -332,6 +332,8 @@ ENDS = {"SIGTERM": 0, "SIGINT": 130, "SIGUSR1": None, "SIGHUP": -1, "SIGQUIT": -
 def test_the_ends_of_a_service(end, keep, http, tmp_path):
     "Each signal and each end of input, with and without a state, over pipes and HTTP: code, output, what is said and what is kept."
     words = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, *["--state", tmp_path / "s.npz"] * keep, *["--http", "0"] * http]
+    for number in (getattr(signal, name) for name in ENDS):  # a test run under nohup would hand on that it is ignored
+        if signal.getsignal(number) == signal.SIG_IGN: signal.signal(number, signal.SIG_DFL)
     p = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     ready = json.loads(p.stdout.readline())
 
