@@ -3111,6 +3111,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                           'oslr_nb/own/moments/labels.py'),
                                             'oslr_nb.own.moments.labels.OneLabel.line': ( 'own/moments/labels.html#onelabel.line',
                                                                                           'oslr_nb/own/moments/labels.py'),
+                                            'oslr_nb.own.moments.labels.OneLabel.spread': ( 'own/moments/labels.html#onelabel.spread',
+                                                                                            'oslr_nb/own/moments/labels.py'),
                                             'oslr_nb.own.moments.labels.OneLabel.teach': ( 'own/moments/labels.html#onelabel.teach',
                                                                                            'oslr_nb/own/moments/labels.py'),
                                             'oslr_nb.own.moments.labels.SeveralLabels': ( 'own/moments/labels.html#severallabels',

@@ -93,3 +93,25 @@ def test_for_people():
     assert all(np.array_equal(a[1][n], b[1][n]) for a, b in same for n in ("pairs", "label", "single", "shares", "arms"))
     with pytest.raises(ValueError, match="shape of Y"): lr.learn_whole(np.ones((3, 12)), np.ones((3, 3)))
     with pytest.raises(ValueError, match="number of columns of X"): lr.predict_of(np.ones((3, 5)))
+
+
+def test_one_bad_label_does_not_decide_what_is_explored():
+    X, Y = table(6, T=400, m=2)
+    Y[200, 1] = 1e9
+    lr = oslr.auto(12, 5, labels=2, seed=0)
+    play(lr, X, Y)
+    assert lr.party[0].arms[1::2].max() < 1e3 * Y[:, 0].var()
+
+
+def test_history_is_learnt_wholly_or_not():
+    X, Y = table(7)
+    lr = oslr.auto(12, 5, labels=3, seed=0)
+    play(lr, X[:50], Y[:50])
+    before = [r.num[0]["rounds"] for r in lr.party]
+    wrong, far = Y[:60].copy(), X[:60].copy()
+    wrong[9, 0], far[3, 2] = 1e300, np.inf
+    for history in ((X[:60], wrong), (far, Y[:60]), (X[:60, :5], Y[:60])):
+        with pytest.raises(ValueError, match=r"[XY]"): lr.learn_whole(*history)
+    lr.query()
+    with pytest.raises(oslr.ProtocolError): lr.learn_whole(X[:60], Y[:60])
+    assert [r.num[0]["rounds"] for r in lr.party] == before

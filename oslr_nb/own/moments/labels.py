@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.base.checks import as_array, check_int, check_rng, fail
+from ...core.base.checks import as_array, check_int, check_magnitude, check_rng, fail
 from ...core.base.frames import check_features
 from .classes import forward_for_all
 from .learner import PairwiseLeastSquares
@@ -32,12 +32,15 @@ class OneLabel(PairwiseLeastSquares):
         "The prediction from a purchase of the first."
         return self._predict(self._take_in(S, values))
 
-    def hear(self, told: list[float | None]) -> None:
-        "Add the losses of the others to those of the way to buy, in units of its own label. told: their labels."
-        at, own = 2 * int(self.num[0]["arm"]) + 1, label_deviation(self.label[0], self.centre)
-        for lr, y in zip(self.party[1:], told, strict=True):
-            other = label_deviation(lr.label[0], lr.centre)
-            if y is not None and other > 0: self.arms[at] += ((lr.num[0]["yhat"] - y) * own / other) ** 2
+    @property
+    def spread(self) -> float:
+        "Standard deviation of its label so far."
+        return label_deviation(self.label[0], self.centre)
+
+    def hear(self, other: OneLabel, y: float, ratio: float) -> None:
+        "Add the loss of another, which has just learnt y, to those of the way to buy, as far as y was believed."
+        num = other.num[0]
+        self.arms[2 * int(self.num[0]["arm"]) + 1] += ((num["yhat"] - min(max(y, num["low"]), num["high"])) * ratio) ** 2
 
     def teach(self, y: float, explored: bool) -> None:
         "Learn the label that belongs to the last answer."
@@ -160,7 +163,8 @@ class SeveralLabels:
         Parameters
         ----------
         y : array-like (m,)
-            One for each label; NaN where it is not known, and then its learner learns nothing from the round.
+            One for each label; NaN where it is not known, and then its learner learns nothing from the round. The first
+            should be known as a rule: it decides whether exploring is worth it, and from its sums features are compared.
 
         Raises
         ------
@@ -174,9 +178,11 @@ class SeveralLabels:
         if labels.shape != (m,) or labels.dtype.kind not in "iuf": fail("y", y, f"{m} numbers, one for each label")
         told = [None if v != v else first._label(f"y[{j}]", v) for j, v in enumerate(labels.tolist())]
         explored = first.explored_
-        if told[0] is not None: first.hear(told[1:])
-        for lr, label in zip(self.party[1:], told[1:], strict=True):  # before the first one chooses for all
-            if label is not None: lr.teach(label, explored)
+        ratios = [first.spread / lr.spread if lr.spread > 0 else 0.0 for lr in self.party]
+        for lr, label, ratio in list(zip(self.party, told, ratios, strict=True))[1:]:  # before the first one chooses for all
+            if label is None: continue
+            lr.teach(label, explored)
+            if told[0] is not None: first.hear(lr, label, ratio)
         if told[0] is None: first.skip()
         else: first.update(told[0])
 
@@ -201,7 +207,10 @@ class SeveralLabels:
         ValueError
             As for `Learner.learn_whole`.
         """
-        X, Y = check_features(X), check_features(Y)
+        self.party[0].due("query")
+        X, Y = (check_features(a) for a in (X, Y))
+        if X.shape[1] != self.party[0].d: fail("number of columns of X", X.shape[1], f"{self.party[0].d}, the number of features")
+        for name, a in (("X", X), ("Y", Y)): check_magnitude(name, np.where(np.isnan(a), 0.0, a))  # all, before one learns
         if Y.shape != (len(X), len(self.party)): fail("shape of Y", Y.shape, f"{(len(X), len(self.party))}, a row for each of X")
         for lr, y in zip(reversed(self.party), Y.T[::-1], strict=True): lr.learn_whole(X[~np.isnan(y)], y[~np.isnan(y)])
 
