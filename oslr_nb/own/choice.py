@@ -20,7 +20,7 @@ from ..core.game.registry import LEARNERS, module_of, papers
 from .moments.classes import Classifier
 from .moments.labels import SeveralLabels
 from .moments.learner import menu_of
-from .moments.sums import MEMORIES, PRIORS
+from .moments.sums import MEMORIES
 
 # %% auto #0
 __all__ = ['MEMORY', 'rows_for', 'priced_learners', 'auto', 'make_learner']
@@ -138,8 +138,7 @@ def auto(
         return make(d, budget, given, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
     if rows_ahead(average, ahead):
         if protocol != "OSLR": fail("protocol", protocol, "'OSLR' with average", "in the others the budget is that of each round")
-        prior = PRIORS[average]
-        return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, average=True, ahead=ahead, prior=prior, seed=seed)
+        return own.PairwiseLeastSquares(d, budget, costs=costs, groups=groups, average=True, ahead=ahead, seed=seed)
     if k is not None and protocol != "POSLR": fail("k", k, f"None for protocol = {protocol!r}", "POSLR alone commits k weights")
     for name, value in (("costs", costs), ("groups", groups)):
         why = f"{'prices' if name == 'costs' else name} are known to {', '.join(priced_learners())}"

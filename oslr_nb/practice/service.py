@@ -8,7 +8,6 @@ import codecs
 import contextlib
 import copy
 import glob
-import inspect
 import json
 import math
 import os
@@ -227,9 +226,8 @@ def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[st
 
 def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Learner:
     "A copy of a learner in the state of a file that was written for the same learner."
-    defaults = {n: p.default for n, p in inspect.signature(type(lr)).parameters.items() if n in lr.params}
-    saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in (
-        (header["learner"], defaults | header["params"]), (lr.key, lr.params)))  # a release before had fewer arguments
+    kept = type(lr)(**header["params"]).params if header["learner"] == lr.key else header["params"]  # lacking ones: defaults
+    saved, wanted = (json.dumps([key, dict(sorted(params.items()))]) for key, params in ((header["learner"], kept), (lr.key, lr.params)))
     if saved != wanted: fail("learner of the file", saved, wanted, "asked for now")
     (lr := copy.deepcopy(lr)).set_state(header, arrays)
     return lr

@@ -22,7 +22,7 @@ from ...core.game.registry import wrapper
 from .experts import judge, predict
 from .learner import PairwiseLeastSquares, PairwiseMoments, learn_from, purse
 from .purchases import select
-from .sums import FIRST, PRIORS, Moments, Plan, deviation
+from .sums import FIRST, Moments, Plan, deviation
 
 # %% auto #0
 __all__ = ['Classifier']
@@ -318,7 +318,7 @@ class Classifier(PairwiseLeastSquares):
         self._number = {name: i for i, name in enumerate(self.classes)}
         self.kinds = len(self.classes)
         self.scores, self.several = (1, 0) if self.kinds == 2 else (self.kinds, self.kinds)
-        super().__init__(d, budget, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead, prior=PRIORS[bool(average)])
+        super().__init__(d, budget, seed=seed, costs=costs, groups=groups, average=average, ahead=ahead)
         self.params = {"d": self.d, "budget": self.budget, "classes": list(self.classes), "average": average, "ahead": ahead,
                        **{name: self.params[name] for name in ("costs", "groups") if self.params.get(name) is not None}}
         self.y_limit, self.loss = ("classes", self.kinds - 1.0), UNSCORED if self.several else PROBABILITIES

@@ -12,7 +12,7 @@ from ...core.base.checks import as_array, check_int, check_magnitude, check_rng,
 from ...core.base.frames import check_features
 from .classes import forward_for_all
 from .learner import PairwiseLeastSquares
-from .sums import PRIORS, label_deviation
+from .sums import label_deviation
 
 # %% auto #0
 __all__ = ['OneLabel', 'SeveralLabels']
@@ -57,7 +57,7 @@ class OneLabel(PairwiseLeastSquares):
         "Weights of these features (n,) and intercept."
         return self._line_of(F)
 
-
+# %% ../../../nbs/own/moments/11_labels.ipynb #2074a904
 class SeveralLabels:
     """Several numbers a round from one purchase of a few features; nothing to tune.
 
@@ -105,8 +105,7 @@ class SeveralLabels:
         ahead: int = 1,
     ):
         m, rng = check_int("labels", labels, 2, 1000, "for one label leave it out"), check_rng(seed)
-        menu = {"costs": costs, "groups": groups, "average": average, "ahead": ahead, "prior": PRIORS[bool(average)]}
-        make = lambda seed: OneLabel(d, budget, seed=seed, **menu)
+        make = lambda seed: OneLabel(d, budget, costs=costs, groups=groups, average=average, ahead=ahead, seed=seed)
         self.party = [make(rng if j == 0 else 0) for j in range(m)]  # the first one alone draws
         for lr in self.party: lr.party = self.party
         self.S = np.zeros(0, np.int64)

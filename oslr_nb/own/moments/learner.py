@@ -29,7 +29,7 @@ from .merging import add_states
 from .purchases import assign_rows, choose_forward, fill_moments, select
 from .sums import Moments, Plan
 from ..parameter_free import FAR_LABEL, FAR_VALUE, cut_off
-from .sums import BLOCK, FULL, GROWTH, LEVELS, LOOK, MEMORIES, PRIOR, SCALES, START, TOGETHER, WHOLE
+from .sums import BLOCK, FULL, GROWTH, LEVELS, LOOK, MEMORIES, PRIOR, PRIOR_OF_ROWS, SCALES, START, TOGETHER, WHOLE
 from .sums import correlations, follow, learn_moments, pair_count, ridge_product, settle, weigh_afresh
 
 # %% auto #0
@@ -326,8 +326,8 @@ Rows = Annotated[int, Parameter(
     "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes a table.")]
 Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
 Ridges = Annotated[Any, Parameter("Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.")]
-Prior = Annotated[float, Real(
-    "A correlation from n rounds is multiplied by n / (n + prior). With `average` 3 is better, which `oslr.auto` takes.", 0, 1e30, True)]
+Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
+PriorOfMenu = Annotated[Prior, but("Default: 20; with `average` 3, since all pairs of a whole row come from one example.")]
 
 # %% ../../../nbs/own/moments/04_learner.ipynb #f2a8cead
 class PairwiseMoments(Learner):
@@ -539,9 +539,10 @@ class PairwiseLeastSquares(PairwiseMoments):
         self, d: PairFeatures, budget: BudgetOrMoney, *, costs: Costs = None, top: Exploring | None = None,
         average: Average = False, ahead: Ahead = 1, groups: Groups = None,
         explore: Explore = 0.05, support: Selection = "greedy", memories: Memories = MEMORIES, rows: Rows | None = None,
-        centre: Centre = True, scales: Ridges = SCALES, prior: Prior = PRIOR, seed: Seed = None,
+        centre: Centre = True, scales: Ridges = SCALES, prior: PriorOfMenu | None = None, seed: Seed = None,
     ):
         usual, kept = None, check_memories(memories).size
+        if prior is None: prior = PRIOR_OF_ROWS if average else PRIOR
         menu, most = menu_of(d, budget, costs, groups, rows_ahead(average, ahead))
         if menu.ahead:
             for name, value in (("top", top), ("rows", rows)):

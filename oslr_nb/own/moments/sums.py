@@ -18,13 +18,13 @@ from ...core.game.learner import Role
 from ..parameter_free import FAR_VALUE, cut_off
 
 # %% auto #0
-__all__ = ['SCALES', 'MEMORIES', 'PRIOR', 'PRIORS']
+__all__ = ['SCALES', 'MEMORIES', 'PRIOR', 'PRIOR_OF_ROWS']
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #a4e36bca
 SCALES = (0.3, 3.0, 30.0)  # of the ridges, one expert each; the mean of the labels is one more
 MEMORIES = (None, 1000.0, 100.0)  # rounds that each table of sums remembers; None: all
 PRIOR = 20.0  # a correlation estimated from n rounds is multiplied by n / (n + PRIOR)
-PRIORS = {False: PRIOR, True: 3.0}  # the same for a budget on average: pairs of whole rows fit each other
+PRIOR_OF_ROWS = 3.0  # the same for a budget on average: pairs of whole rows fit each other
 
 # %% ../../../nbs/own/moments/01_sums.ipynb #708d9336
 GROWTH = 1.1  # favourites are chosen again when the number of rounds has grown by this factor
