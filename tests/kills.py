@@ -39,6 +39,8 @@ def fork(*args: Any, fds: tuple[int, ...], done: tuple[int, ...] = ()) -> BasePr
     "The command in a fork, with these as its standard input, output and error; it closes those of `done`."
 
     def work() -> None:
+        sync = os.fsync
+        os.fsync = lambda f: (time.sleep(0.003), sync(f))  # a slow disk: a file that is being written is seen on any machine
         for target, source in enumerate(fds): os.dup2(source, target)
         for f in done: os.close(f)
         app([str(a) for a in args])
