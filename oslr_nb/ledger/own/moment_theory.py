@@ -542,10 +542,10 @@ def bounds_as_functions(case: Case, share: float = 1.0) -> Evidence:
     x, F, r = case.rng.standard_normal((9, 6)) * [1, 2, 3, 1, 2, 3], [0, 3], int(case.rng.integers(1, 4))
     V, b, others = x[:, :5].T @ x[:, :5], x[:, :5].T @ x[:, 5], [1, 2, 4]  # column 5 is the label
     left = x - x[:, F] @ np.linalg.lstsq(x[:, F], x, rcond=None)[0]
-    unit = left / np.linalg.norm(left, axis=0)
+    unit = left[:, others] / np.linalg.norm(left[:, others], axis=0)
     j = int(np.argmax(b**2 / np.diag(V)))  # the rule with k = 1, everything bought
     rule = moment_rule(x[:, :5], x[:, 5], np.full((9, 5), True), np.ones((5, 5)), 1, 1e9)
-    gain = r / (3 * np.linalg.norm(unit[:, others], 2) ** 2) * ((unit[:, others].T @ left[:, 5]) ** 2).sum()
+    gain = r / (3 * np.linalg.norm(unit, 2) ** 2) * ((unit.T @ left[:, 5]) ** 2).sum()
     found = [
         bound_moment_error(n, d, q, k) / error(L), bound_moment_error(n, d, q, k, delta) / error(L + math.log(1 / delta)),
         bound_squared_error(n, d, q, k) / square(L), bound_moment_excess(n, d, q, B, k) / (B * (B + 2) * error(L)),
