@@ -84,7 +84,8 @@ class SeveralLabels:
 
     Notes
     -----
-    A round is `query`, `predict`, `update`. It keeps its place in a copy, and in a file of pickle or joblib.
+    A round is `query`, `predict`, `update`, by hand: `simulate`, `oslr run` and the adapters know one label. It keeps its place in a
+    copy, and in a file of pickle or joblib.
 
     Source: ours; Proposition SL 1 (prp-sum), `nbs/own/moments/11_labels.ipynb`.
 
