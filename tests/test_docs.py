@@ -103,18 +103,22 @@ def test_markup(build):
     assert "<details open><summary>" in page and 'alt="A dot [0, 1)"' in page
 
 
-def test_sections_on_code_and_checks_are_closed(build):
-    "Their headings stay, with their places; what follows opens with a click, up to the next section."
+def test_sections_that_are_one_line(build):
+    "Their headings stay, with their places, and open what follows up to the next section; a table of notation names its letters."
     problems, page = build("## In code: the learner {#the-learner}\n\nKernels.\n\n### A part\n\nMore.",
-                           "## Next\n\nOpen. See [it](#the-learner).", "## Departures from the paper, errata\n\nA sign.",
-                           "## Checked: all\n\nThe last.")
+                           "## Next\n\nOpen. See [it](#the-learner) in [@knuth].", "## Departures from the paper, errata\n\nA sign.",
+                           "## Checked: all\n\nThe last.", "## Notation\n\nWords.\n\n| paper | here |\n|---|---|\n| $a$ | `a` |\n| $b$ | |")
     assert problems == []
     main = page.split("<main")[1]
-    for summary, inside in (("The code", ("Kernels.", "A part")), ("What is printed, and what is here", ("A sign.",)),
-                            ("The checks", ("The last.",))):
-        closed = re.search(rf"<details><summary>\s*{summary}\s*</summary>(.*?)</details>", main, re.S)
-        assert closed and all(words in closed[1] for words in inside) and "Open." not in closed[1]
-    assert re.search(r'<h2[^>]*id="the-learner"[^>]*>In code: the learner', main) and 'href="#the-learner"' in page.split("<main")[0]
+    found = re.findall(r'<details class="behind (\w+)"><summary>\s*<h2[^>]*id="[^"]+">(.*?)</h2>\s*</summary>(.*?)</details>', main, re.S)
+    kinds = {"In code: the learner": "code", "Departures from the paper, errata": "print", "Checked: all": "code", "References": "print"}
+    assert {title: kind for kind, title, _ in found} == kinds
+    inside = {title: text for _, title, text in found}
+    for title, text in zip(kinds, ("A part", "A sign.", "The last.", 'id="ref-knuth"'), strict=True): assert text in inside[title]
+    assert not any(part in text for text in inside.values() for part in ("Open.", "Words.")) and 'href="#the-learner"' in page.split("<main")[0]
+    letters, table = re.search(r'<p>Words.</p>\s*<details class="print"><summary>(.*?)</summary>(.*?)</details>', main, re.S).groups()
+    assert words(letters).split() == ["The", "letters:", r"\(a\),", r"\(b\)"] and "<code>a</code>" in table
+    assert ">In code: the learner</h2>" in plainer(page)   # the search finds it
 
 
 def test_checks_in_a_row_are_one_line(build):
@@ -260,7 +264,7 @@ def test_what_every_page_offers(build, tmp_path):
                            "|  | b |\n|---|---|\n| E-D5 | 2 |")
     assert problems == [] and "<script>after()</script>" in page and 'id="code"' in page
     assert page.count('<a download href="index.ipynb">') == 2 and (tmp_path / "out" / "index.ipynb").exists()
-    assert "To cite this page: The authors (2026). Front. In Trial, version 1.2." in words(page)
+    assert "To cite this page The authors (2026). Front. In Trial, version 1.2." in words(page)
     assert '<details open><summary>On this page</summary>' in page.replace("\n", "")
     assert re.findall(r'<(h\d) class="theorem-title">', page) == ["h3", "h4"] and "Large" not in page.split("<main")[0]
     assert "<th></th>" not in page and "<th>b</th>" in page and '<span class="id">E-D5</span>' in page

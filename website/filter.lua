@@ -38,26 +38,42 @@ local function heading_block(inlines)   -- a heading, one level below the sectio
   local tag = 'h' .. math.min(level + 1, 6)
   return {raw(('<%s class="theorem-title">'):format(tag)), pandoc.Plain(inlines), raw(('</%s>'):format(tag))}
 end
-local function details(open, summary, blocks)
-  local head = open and '<details open><summary>' or '<details><summary>'
+local function details(open, summary, blocks, class)
+  local head = ('<details%s%s><summary>'):format(class and (' class="%s"'):format(class) or '', open and ' open' or '')
   return pandoc.Blocks {raw(head), pandoc.Plain(summary), raw '</summary>'} .. blocks .. {raw '</details>'}
 end
 
-local function behind(blocks)   -- a section on code, checks or misprints is closed: its heading stays, what follows opens with a click
-  local out, at = pandoc.Blocks {}, nil
-  local words = {['In code: '] = 'The code', ['Checked: '] = 'The checks', ['Departures from the paper'] = 'What is printed, and what is here'}
-  for _, block in ipairs(blocks) do
-    if block.t == 'Header' and block.level <= 2 and at then
-      out:extend(details(false, pandoc.Inlines(at.summary), at.blocks))
-      at = nil
-    end
-    if at then at.blocks:insert(block) else out:insert(block) end
-    local text = block.t == 'Header' and block.level == 2 and pandoc.utils.stringify(block.content) or ''
-    for start, summary in pairs(words) do
-      if text:sub(1, #start) == start then at = {summary = summary, blocks = pandoc.Blocks {}} end
+local BEHIND = {['In code: '] = 'code', ['Checked: '] = 'code', ['Departures from the paper'] = 'print', References = 'print'}
+local function kind_behind(block)   -- of a section that is one line, its heading, which opens
+  local text = block.level == 2 and pandoc.utils.stringify(block.content) or ''
+  for start, kind in pairs(BEHIND) do
+    if text:sub(1, #start) == start then return kind end
+  end
+end
+local function letters_of(tbl)   -- what a table of notation explains: its first column
+  local out = pandoc.Inlines {Str 'The letters:', pandoc.Space()}
+  for _, body in ipairs(tbl.bodies) do
+    for _, row in ipairs(body.body) do
+      local words = pandoc.utils.blocks_to_inlines(row.cells[1].contents)
+      if #words > 0 then out:extend((#out > 2 and pandoc.Inlines {Str ',', pandoc.Space()} or pandoc.Inlines {}) .. words) end
     end
   end
-  return at and out .. details(false, pandoc.Inlines(at.summary), at.blocks) or out
+  return out
+end
+local function behind(blocks)   -- sections on code, checks, misprints and sources are lines that open, and so is a table of notation
+  local out, open, notation = pandoc.Blocks {}, false, false
+  for _, block in ipairs(blocks) do
+    local head = block.t == 'Header' and block.level <= 2
+    local kind = head and kind_behind(block)
+    local tbl = notation and block.t == 'Div' and block.classes:includes 'table-scroll' and block.content[1]
+    if head and open then out:insert(raw '</details>') end
+    if head then open, notation = kind, pandoc.utils.stringify(block.content):match '^Notation' end
+    if kind then out:extend {raw(('<details class="behind %s"><summary>'):format(kind)), block, raw '</summary>'}
+    elseif tbl then out:extend(details(false, letters_of(tbl), pandoc.Blocks {block}, 'print'))
+    else out:insert(block) end
+  end
+  if open then out:insert(raw '</details>') end
+  return out
 end
 
 local function checks(blocks)   -- checks that follow each other are one line, with the names of their claims
@@ -263,10 +279,10 @@ local resolve = {
   Table = function(tbl) return pandoc.Div({tbl}, {class = 'table-scroll'}) end,
   Pandoc = function(doc)   -- pandoc warns about TeX it cannot read, which MathJax would show in red
     pandoc.write(pandoc.Pandoc {pandoc.Plain(formulas)}, 'html', {html_math_method = 'mathml'})
+    if cited and not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
+    if cited then doc = pandoc.utils.citeproc(doc) end
     if html then doc.blocks = behind(checks(doc.blocks)) end
-    if not cited then return doc end
-    if not refs_placed then doc.blocks:extend {pandoc.Header(2, 'References', {id = 'references'}), pandoc.Div({}, {id = 'refs'})} end
-    return pandoc.utils.citeproc(doc)
+    return doc
   end,
 }
 local readme = {   -- the front page as README.md: links as seen from the top of the repository, and its one picture

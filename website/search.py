@@ -17,7 +17,7 @@ from website.cells import Page
 
 STATEMENT = r'<div id="([^"]+)" class="theorem[^>]*>\s*<(h\d) class="theorem-title">'
 LEFT_OUT = "|".join([
-    r"<pre.*?</pre>", r'<span\s+class="math display">.*?</span>', r"<summary>.*?</summary>",
+    r"<pre.*?</pre>", r'<span\s+class="math display">.*?</span>', r"<summary>(?!\s*<h2).*?</summary>",
     r'<(aside|nav|p) class="(?:turn|tools|foot|crumbs)".*?</\1>', r'<a [^>]*class="to-(?:proof|statement)".*?</a>',
     r'<span class="number">.*?</span>',
 ])

@@ -58,7 +58,7 @@ for (const code of document.querySelectorAll("main div.sourceCode, main .foot pr
   code.after(button);
 }
 // One switch for the code of the page: as it is, hidden, all of it, and again.
-const folds = [...document.querySelectorAll(".cell-code > details, .checks > details")], given = folds.map((fold) => fold.open);
+const folds = [...document.querySelectorAll(".cell-code > details, .checks > details, details.code")], given = folds.map((fold) => fold.open);
 const STATES = { "": ["none", "Hide code"], none: ["all", "Show all code"], all: ["", "Fold code"] };
 $("code").hidden = !document.querySelector("main .cell-code");
 $("code").onclick = () => {
@@ -69,7 +69,7 @@ $("code").onclick = () => {
 
 // What a link leads to is opened: a proof, or a section on code, checks or misprints.
 function reveal(hash) {
-  const at = $(decodeURIComponent(hash.slice(1))), next = at?.matches("h2") ? at.nextElementSibling : null;
+  const at = $(decodeURIComponent(hash.slice(1))), next = at?.matches("h2") ? at.nextElementSibling : null;   // a table of notation
   const closed = at?.querySelector(":scope > details:not([open])") ?? (next?.matches("details:not([open])") ? next : at?.closest("details:not([open])"));
   if (!closed) return;
   for (let e = closed; e; e = e.parentElement.closest("details")) e.open = true;
