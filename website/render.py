@@ -130,7 +130,8 @@ class Site:
             fields = f"author = {{{{{who}}}}}, title = {{{title}}}, howpublished = {{{about}}}{dated}{url}"
             bib = f"@misc{{{Path(page.url).stem}, {fields}}}"
             words = html.escape(f"{who}{year and f' ({year})'}. {title}. In {about}{where}.")
-            cite = f'<details id="cite-page"><summary>To cite this page</summary>\n<p>{words}</p>\n<pre><code>{html.escape(bib)}</code></pre>\n</details>'
+            told = f"<p>{words}</p>\n<pre><code>{html.escape(bib)}</code></pre>"
+            cite = f'<details id="cite-page"><summary>To cite this page</summary>\n{told}\n</details>'
         return f'<aside class="foot" aria-label="About this page">{name}{cite}</aside>'
 
     def sidebar(self, here: Page) -> str:
