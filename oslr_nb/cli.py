@@ -72,6 +72,7 @@ Encode = Annotated[list[str] | None, Option(
 Ignore = Annotated[list[str] | None, Option(help='Column to leave out, "" for one without a name; may be repeated.')]
 Missing = Annotated[list[str] | None, Option(help="Word that counts as missing; may be repeated.")]
 Keep = Annotated[list[str] | None, Option(help="Column to keep although it seems only to name the rows; may be repeated.")]
+Labelled = Annotated[bool, Option("--labelled", help="Leave out rows without a label.")]
 
 
 class Words(TyperCommand):
@@ -191,6 +192,7 @@ def run(
     classify: Annotated[bool, Option("--classify", help="The target is a class: predict probabilities.")] = False,
     mistakes: Annotated[Path | None, Option(
         help="With --classify: table with the columns class, answer and cost of a wrong answer.")] = None,
+    labelled: Labelled = False,
     resume: Annotated[bool, Option("--resume", help="Continue the run whose checkpoint is in the folder.")] = False,
     every: Annotated[float, Option(help="Seconds between checkpoints.")] = 10.0,
 ) -> None:
@@ -200,7 +202,7 @@ def run(
     more: dict[str, Any] = {"encode": encode or (), "impute": impute, "ignore": ignore or (), "missing": missing or (), "passes": passes}
     more |= {"keep": keep or (), "shuffle": shuffle, "average": average, "history": history, "classify": classify, "mistakes": mistakes}
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
-    more["progress"] = sys.stderr.isatty()
+    more |= {"labelled": labelled, "progress": sys.stderr.isatty()}
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):
         run_table(data, target=target, budget=budget, options=option or (), out=out, **more)
@@ -294,6 +296,7 @@ def recommend(
     missing: Missing = None,
     keep: Keep = None,
     classify: Annotated[bool, Option("--classify", help="The target is one of two classes.")] = False,
+    labelled: Labelled = False,
 ) -> None:
     "Say from a sample of a table how many features are enough, how soon, and what to start with."
     from oslr_nb.practice.recommend import recommend_table
@@ -301,7 +304,7 @@ def recommend(
     with stop_at_errors(ctx=ctx):
         found = recommend_table(
             data, target, budget=budget, costs=costs, encode=encode or (), impute=impute, ignore=ignore or (),
-            missing=missing or (), keep=keep or (), classify=classify)
+            missing=missing or (), keep=keep or (), classify=classify, labelled=labelled)
         typer.echo("\n\n".join([str(found), *[found.theory] * theory]))
 
 # %% ../nbs/cli.ipynb #a951700d

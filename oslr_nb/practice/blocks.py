@@ -181,7 +181,7 @@ class TableBlocks:
         CSV with a line of names, in UTF-8, or Parquet.
     target : str
         Column of the labels.
-    encode, ignore, missing, keep : optional
+    encode, ignore, missing, keep, labelled : optional
         As for `oslr_nb.practice.tables.run_table`.
     size : int or None
         Rows of a block, at least 1; None for as many as make 64 MB, from 256 to 8192.
@@ -201,12 +201,13 @@ class TableBlocks:
 
     def __init__(
         self, path: str | Path, target: str, *, encode: bool | Sequence[str] = False, ignore: Sequence[str] = (),
-        missing: Sequence[str] = (), keep: Sequence[str] = (), size: int | None = None, skip: int = 0,
+        missing: Sequence[str] = (), keep: Sequence[str] = (), labelled: bool = False, size: int | None = None, skip: int = 0,
     ):
         from oslr_nb.practice.reading import survey_table
 
         self.path, self.target = check_path(path), target
-        self.survey = survey_table(self.path, target, encode, True, ignore, missing=missing, keep=keep)
+        labelled = check_flag("labelled", labelled)
+        self.survey = survey_table(self.path, target, encode, True, ignore, missing=missing, keep=keep, labelled=labelled)
         self.names, self.rows = self.survey.names, self.survey.rows
         self.size = self.survey.block if size is None else check_int("size", size, 1)
         self.skip = check_int("skip", skip, 0, self.rows, f"the table has {self.rows} rows")

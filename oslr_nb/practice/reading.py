@@ -29,8 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # %% auto #0
-__all__ = ['BLOCK', 'BY_CHANCE', 'Survey', 'check_names', 'look', 'reason_out', 'check_columns', 'survey_table', 'joined',
-           'blocks', 'read_whole', 'read_history', 'measured_for_a_reason', 'named_prices']
+__all__ = ['BLOCK', 'BY_CHANCE', 'Survey', 'check_names', 'labelled_rows', 'look', 'reason_out', 'check_columns', 'survey_table',
+           'joined', 'blocks', 'read_whole', 'read_history', 'measured_for_a_reason', 'named_prices']
 
 # %% ../../nbs/practice/reading.ipynb #78b35718
 BLOCK = 2**22  # bytes of a CSV that are read at a time
@@ -163,6 +163,7 @@ class Survey:
     classes: tuple[str, ...] = ()  # of the label, in the order of their numbers; () if it is a number
     target: str = ""  # the column of the label
     others: tuple[str, ...] = ()  # columns of the file that are no features, the target among them
+    labelled: bool = False  # whether rows without a label are left out
 
     @property
     def block(self) -> int:
@@ -306,11 +307,17 @@ def check_text(c: Column, encode: bool) -> Trouble | None:
 MOST_CLASSES = 100  # of a label
 
 
+def unlabelled(c: Column) -> tuple[str, None, str]:
+    "What helps if labels are missing."
+    n = c.gaps + c.lost
+    return "labelled", None, f"leaves out {'this row' if n == 1 else f'the {n} rows without a label'}"
+
+
 def check_class(c: Column) -> Trouble | None:
     "Whether a label cannot be taken for a class."
     what = f"column {c.name!r}"
     if c.kind not in ("text", "numbers"): return Trouble(what, c.kind, "numbers or words, one for each class")
-    if c.gap: return Trouble(f"{what}, row {c.gap}", None, "the class is missing; it must be known", (("", None, "leave such rows out"),))
+    if c.gap: return Trouble(f"{what}, row {c.gap}", None, "the class is missing; it must be known", (unlabelled(c),))
     n = len(c.values)
     if n < 2: return Trouble(what, next(iter(c.values), ""), "of at least 2 classes", (("", None, "with one there is nothing to predict"),))
     if n <= MOST_CLASSES: return None
@@ -336,7 +343,7 @@ def check_column(c: Column, target: str, encode: bool, impute: bool) -> Trouble 
     if not row or (impute and not label): return None
     gone = "the value is missing; it must be a number"
     mean = ("impute", None, "puts a mean there" + (f" and in {more} more row{'s' * (more > 1)}" if more else ""))
-    return Trouble(f"{what}, row {row}", None, gone, (("", None, "leave such rows out"),) if label else (mean, *leave))
+    return Trouble(f"{what}, row {row}", None, gone, (unlabelled(c),) if label else (mean, *leave))
 
 
 def together(troubles: list[Trouble]) -> list[Trouble]:
@@ -388,21 +395,32 @@ def check_names(
     return names, index
 
 
-def look(path: Path, columns: list[Column], at: list[int], progress: bool) -> tuple[list[Column], int, list[bytes]]:
-    "The first pass: columns, rows, and checksums of the columns."
+def labelled_rows(batch: pa.RecordBatch, words: Sequence[str], as_class: bool) -> pa.RecordBatch:
+    "The rows whose label, in the last column, is known."
+    label = batch.column(batch.num_columns - 1)
+    numbers = None if as_class else number_of(label, words)
+    return batch.filter(pc.is_valid(plain(label, words, as_class)) if numbers is None else pa.array(~np.isnan(numbers)))
+
+
+def look(
+    path: Path, columns: list[Column], at: list[int], progress: bool, labelled: bool,
+) -> tuple[list[Column], int, int, list[bytes]]:
+    "The first pass: columns, rows that count, all rows, and checksums of the columns."
     from tqdm import tqdm
 
-    rows, sums = 0, Checksum(len(at))
+    rows, total, sums = 0, 0, Checksum(len(at))
     with tqdm(desc="look", unit=" rows", disable=not progress) as bar:
         for batch in batches(path, at):
+            total += batch.num_rows
+            if labelled: batch = labelled_rows(batch, columns[-1].words, columns[-1].forced)
             for j, c in enumerate(columns if batch.num_rows else ()):
                 sums.add(j, batch.column(j), c.words, c.forced)
                 c.add(batch.column(j), rows)
             rows += batch.num_rows
             bar.update(batch.num_rows)
-    if not any(c.late for c in columns): return columns, rows, sums.digests()
+    if not any(c.late for c in columns): return columns, rows, total, sums.digests()
     again = [Column(c.name, c.words, c.forced, "text" if c.late else "numbers") for c in columns]
-    return look(path, again, at, progress)  # numbers went by before the first word came: they are words too
+    return look(path, again, at, progress, labelled)  # numbers went by before the first word came: they are words too
 
 
 def reason_out(c: Column, place: int, rows: int, keep: bool) -> str:
@@ -429,7 +447,7 @@ def check_columns(path: Path, columns: list[Column], at: list[int], target: str,
 
 def survey_table(
     path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
-    progress: bool = False, missing: Sequence[str] = (), keep: Sequence[str] = (), classify: bool = False,
+    progress: bool = False, missing: Sequence[str] = (), keep: Sequence[str] = (), classify: bool = False, labelled: bool = False,
 ) -> Survey:
     """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
 
@@ -437,7 +455,7 @@ def survey_table(
     at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
     ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
     columns of numbers. keep: columns that stay though they seem only to name the rows. classify: whether the target is a class.
-    Ours; `nbs/practice/reading.ipynb`.
+    labelled: whether rows without a label are left out; the sentences do not count them then. Ours; `nbs/practice/reading.ipynb`.
     """
     if isinstance(encode, bool): encode = ["*"] * encode
     encode, ignore, missing, keep = (names_in(*v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)))
@@ -446,10 +464,11 @@ def survey_table(
     left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
     columns = [Column(names[i], tuple(missing), names[i] in forced or (classify and names[i] == target)) for i in at]
-    columns, rows, sums = look(path, columns, at, progress)
-    if not rows: fail("data", path.name, "a table with at least one row")
+    columns, rows, total, sums = look(path, columns, at, progress, labelled)
+    if not rows: fail("data", path.name, f"a table with at least one row{' with a label' * bool(total)}")
     reasons = [reason_out(c, i, rows, c.name in kept) for c, i in zip(columns, at, strict=True)]
     out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out] + list(filter(None, reasons))
+    if rows < total: out.append(f"{total - rows} of {total} rows, which have no label")
     columns, at, sums = (list(compress(v, [not r for r in reasons])) for v in (columns, at, sums))  # type: ignore[assignment]
     features = check_columns(path, columns, at, target, "*" in encode, impute)
     feature_names, middles = features_of(features)
@@ -465,7 +484,7 @@ def survey_table(
         np.array([*middles, total / rows]), tuple(at), tuple(missing), tuple((c.gaps + c.lost) * c.numeric for c in features),
         combined(sums), tuple(out),
         tuple(text for c in columns for text in doubts(c, rows, c.name == target)), classes, target,
-        tuple(name for name in names if name not in {c.name for c in features}))
+        tuple(name for name in names if name not in {c.name for c in features}), labelled)
 
 # %% ../../nbs/practice/reading.ipynb #50d81173
 def matrix(batch: pa.RecordBatch, survey: Survey, sums: Checksum, row: int) -> tuple[np.ndarray, np.ndarray]:
@@ -523,6 +542,7 @@ def blocks(path: Path, survey: Survey, size: int, skip: int = 0) -> Iterator[tup
     """
     parts, n, rows, sums = [], 0, 0, Checksum(len(survey.at))
     for batch in batches(path, survey.at):
+        if survey.labelled: batch = labelled_rows(batch, survey.missing, bool(survey.classes))
         while batch.num_rows:
             part = batch.slice(0, min(skip, size) or size - n)
             block, batch, rows = matrix(part, survey, sums, rows), batch.slice(part.num_rows), rows + part.num_rows

@@ -334,7 +334,11 @@ def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
     point, now = enough(curve), next((o for o in curve if o.budget == s.buys), None)
     if not curve or now is None: return "" if s.y is None else "There are too few rows to say what a budget reaches."
     bought = lambda o: f"{o.budget:g} of {s.sold} {what}" if s.costs is None else f"{o.features:.3g} of {s.d} features for {o.budget:g}"
-    if point is None: return f"No budget explains the label: {bought(now)} {now.words}, and all {curve[-1].words}."
+    if point is None:
+        vague = max(o.error for o in curve) > 0.1
+        said = "It cannot be told whether a budget explains the label" if vague else "No budget explains the label"
+        why = " The parts that were held back differ too much, as in a table that is sorted by something; shuffled, it may tell." * vague
+        return f"{said}: {bought(now)} {now.words}, and all {curve[-1].words}.{why}"
     said = f"{bought(now)} explain {now.words} of the label's variance in rows that were held back; {bought(curve[-1])} {curve[-1].words}. "
     return said + (f"**{point.budget:g} is enough**" if point == now else f"**{point.budget:g} would be enough**: {point.words}") + "."
 
@@ -389,19 +393,19 @@ def about_change(s: Sample, losses: dict[str, float]) -> str:
 def recommend_table(
     path: str | Path, target: str, *, budget: float | None = None, costs: str | Path | None = None,
     encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (), missing: Sequence[str] = (),
-    keep: Sequence[str] = (), classify: bool = False,
+    keep: Sequence[str] = (), classify: bool = False, labelled: bool = False,
 ) -> Advice:
     """Give the answer of `recommend` on a CSV or Parquet file, and say what was made of the file.
 
-    path, target, costs, encode, ignore, missing, keep: as for `run_table`; budget: as for `recommend`. impute: whether the mean of the
-    known values of its column stands in for a missing value. classify: whether the target is one of two classes, which then count as 0 and
-    1. `table` of the answer says what was left out. Ours.
+    path, target, costs, encode, ignore, missing, keep, labelled: as for `run_table`; budget: as for `recommend`. impute: whether the
+    mean of the known values of its column stands in for a missing value. classify: whether the target is one of two classes, which then
+    count as 0 and 1. `table` of the answer says what was left out. Ours.
     """
     from oslr_nb.practice.reading import read_whole, survey_table
     from oslr_nb.practice.tables import groups_of, read_costs
 
-    path, impute = check_path(path), check_flag("impute", impute)
-    survey = survey_table(path, target, encode, impute, ignore, missing=missing, keep=keep, classify=check_flag("classify", classify))
+    path, impute, labelled = check_path(path), check_flag("impute", impute), check_flag("labelled", labelled)
+    survey = survey_table(path, target, encode, impute, ignore, False, missing, keep, check_flag("classify", classify), labelled)
     if len(survey.classes) > 2: fail("classes of the target", len(survey.classes), "2", "`oslr run --classify` takes more")
     check_size(survey.rows, len(survey.names))
     prices: Any

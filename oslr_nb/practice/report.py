@@ -103,7 +103,8 @@ def weight_errors(M: np.ndarray, w: np.ndarray, bought: np.ndarray) -> list[floa
     if not M.size: return None
     R, _, spread, variance = standardised(M)
     S = np.flatnonzero((w != 0) & (bought > 0) & (spread > 0))
-    with one_thread(): size = np.sqrt(variance * np.maximum(np.diag(np.linalg.pinv(R[np.ix_(S, S)])), 1.0) / bought[S]) / spread[S]
+    with one_thread(): inflation = np.maximum(np.diag(np.linalg.pinv(R[np.ix_(S, S)], 1e-9, hermitian=True)), 1.0)
+    size = np.sqrt(variance * inflation / bought[S]) / spread[S]
     return [dict(zip(S.tolist(), size.tolist(), strict=True)).get(i) for i in range(len(w))]
 
 

@@ -589,7 +589,7 @@ class History:
         from oslr_nb.practice.reading import TableRefused, survey_table  # pyarrow, which nothing else here needs
 
         if target is None: fail("target", target, "the column of the labels of history")
-        try: self.path, self.survey = path, survey_table(path, target, impute=True, classify=classify)
+        try: self.path, self.survey = path, survey_table(path, target, impute=True, classify=classify, labelled=True)
         except TableRefused as e: raise ValueError(" ".join(e.say(None))) from None  # a service has none of the options that help
 
     def teach(self, lr: Learner) -> None:

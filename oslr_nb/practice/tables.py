@@ -355,7 +355,8 @@ def run_table(
     scale: str = "auto", out: str | Path | None = None, seed: int = 0, encode: bool | Sequence[str] = False, impute: bool = False,
     ignore: Sequence[str] = (), missing: Sequence[str] = (), keep: Sequence[str] = (), shuffle: int | None = None, passes: int = 1,
     costs: str | Path | None = None, priced: bool = False, average: bool = False, history: str | Path | None = None,
-    classify: bool = False, mistakes: str | Path | None = None, resume: bool = False, every: float = 10.0, progress: bool = False,
+    classify: bool = False, mistakes: str | Path | None = None, labelled: bool = False, resume: bool = False, every: float = 10.0,
+    progress: bool = False,
 ) -> dict[str, Any]:
     """Play a table and write a report, as the command `oslr run` does.
 
@@ -414,6 +415,8 @@ def run_table(
     mistakes : str or Path, optional
         With `classify`: CSV or Parquet with the columns class, answer and cost: what it costs to give this answer where that class is
         right. Pairs that are not named cost 1, right answers nothing.
+    labelled : bool
+        Leave out rows without a label, which are refused otherwise.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -453,7 +456,8 @@ def run_table(
     asked = ("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)
     encode, ignore, missing, keep = (tried(names_in, *v) for v in asked)
     if shuffle is not None: tried(check_int, "shuffle", shuffle, 0, 2**63)
-    impute, resume = tried(check_flag, "impute", impute), tried(check_flag, "resume", resume)
+    impute, labelled = tried(check_flag, "impute", impute), tried(check_flag, "labelled", labelled)
+    resume = tried(check_flag, "resume", resume)
     every = tried(check_real, "every", every, 0.0, 1e9, "", True)
     options = options or {}
     if not isinstance(options, dict): options = tried(read_options, options)
@@ -465,7 +469,7 @@ def run_table(
     if found is not None and None not in (encode, ignore, keep): tried(check_names, found, target, ignore, encode, keep)
     tried.end()
     place = out / "checkpoint.npz"
-    survey = survey_table(path, target, encode, impute, ignore, progress, missing, keep, classify)
+    survey = survey_table(path, target, encode, impute, ignore, progress, missing, keep, classify, labelled)
     named_costs = None if mistakes is None else tried(read_mistakes, check_path(mistakes), survey.classes)
     prices, named, explicit = (None, survey.owners, False) if costs is None else tried(read_costs, costs, survey) or (None, [], True)
     tried.end()

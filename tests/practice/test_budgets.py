@@ -112,6 +112,10 @@ def test_what_is_said_of_a_plain_sample():
     assert b.budget == enough(b.curve).budget and f"oslr.auto(10, {b.budget:g}, costs=costs)" in str(b) and "| money |" in str(b)
     noise = oslr.recommend(X, RNG.standard_normal(N))
     assert "No budget explains the label" in str(noise) and noise.budget == 2
+    place = np.repeat(np.arange(20), N // 20)  # rows of a place come together, and no other part knows its level
+    level = RNG.standard_normal(20)[place]
+    vague = str(oslr.recommend(np.column_stack([np.eye(20)[place], X[: len(place), :2]]), level, groups=[0] * 20 + [1, 2]))
+    assert "It cannot be told whether a budget explains the label" in vague and "sorted by something" in vague
 
 
 def test_what_stands_in_the_way_is_said(tmp_path):

@@ -205,7 +205,8 @@ BAD = {
     "no number": (b"a,b,y\nu,v,1\nw,x,2\n", "column 'a' = 'u': it must be numbers"), "nothing": (b"y\n1\n2\n", "at least two columns"),
     "missing": (b"a,b,y\n1,2,3\n1,,3\n", "column 'b', row 2: the value is missing"),
     "inf": (b"a,b,y\n1,2,3\n1,inf,3\n", "column 'b', row 2 = inf"),
-    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2: the value is missing"), "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
+    "label": (b"a,b,y\n1,2,3\n1,2,\n", "column 'y', row 2: the value is missing; it must be a number (--labelled leaves out this row)."),
+    "word": (b"a,b,y\n1,2,3\n1,2,no\n", "column 'y' = 'no'"),
     "twice": (b"a,a,y\n1,2,3\n", "columns of data = 'a': it must be distinct"), "unnamed": (b"a,,y\n1,2,3\n", "column 2 of"),
     "budget": (b"a,b,y\n1,2,3\n", "budget = 3: it must be the integer 2"),
     "late word": (b"a,b,y\n" + b"1,2,3\n" * 9 + b"1,?,3\n", "column 'b' = '?'"), "parquet": (b"PAR1 and so on", "it must be a whole CSV"),
@@ -376,3 +377,33 @@ def test_an_old_run_goes_on_without_groups(tmp_path):
         run_table(tmp_path / "t.csv", **call | {"learner": "auto"}, resume=True)
     with pytest.raises(ValueError, match="budget = 4: it must be an integer from 2 to 3"):
         run_table(tmp_path / "t.csv", **call | {"learner": "auto", "out": tmp_path / "new"})
+
+
+def test_rows_without_a_label_are_left_out_when_asked(tmp_path):
+    "As if they were not there, whatever stands for the missing label; numbers and classes, CSV and Parquet, and what else reads tables."
+    rng = np.random.default_rng(0)
+    X, gone = rng.standard_normal((300, 4)), rng.random(300) < 0.2
+    for kind in ("number", "class"):
+        y = X[:, 0] + 0.1 * rng.standard_normal(300)
+        label = np.where(y > 0, "yes", "no").astype(object) if kind == "class" else y.astype(object)
+        label[gone] = None
+        whole = pa.table({f"f{i}": X[:, i] for i in range(4)} | {"y": pa.array(label.tolist())})
+        empty = [f"{','.join(map(str, x))},{'NA' if v is None and kind == 'number' else v or ''}" for x, v in zip(X, label, strict=True)]
+        (tmp_path / "gaps.csv").write_text("\n".join(["f0,f1,f2,f3,y", *empty]))
+        pa.parquet.write_table(whole, tmp_path / "gaps.parquet", row_group_size=70)
+        pa.parquet.write_table(whole.filter(pa.array(~gone)), tmp_path / "known.parquet")
+        say = {"target": "y", "classify": kind == "class"}
+        sure = run_table(tmp_path / "known.parquet", **say, budget=2, out=tmp_path / f"{kind} sure")
+        said = f"{gone.sum()} of 300 rows, which have no label"
+        for name in ("gaps.csv", "gaps.parquet"):
+            with pytest.raises(ValueError, match=rf"row {1 + gone.argmax()}: .* missing; .*labelled=True leaves out the {gone.sum()} rows"):
+                run_table(tmp_path / name, **say, budget=2, out=tmp_path / "no")
+            found = run_table(tmp_path / name, **say, budget=2, labelled=True, out=tmp_path / f"{kind} {name}")
+            assert found["rows"] == sure["rows"] == 300 - gone.sum() and said in found["left_out"]
+            assert found["bought"] == sure["bought"] and found["loss"] == sure["loss"] and found["weights"] == sure["weights"]
+            assert said in str(oslr_nb.practice.recommend.recommend_table(tmp_path / name, **say, labelled=True))
+    blocks = oslr_nb.practice.blocks.TableBlocks(tmp_path / "known.parquet", "f0", labelled=True, ignore=["y"])
+    assert blocks.rows == 300 - gone.sum()
+    (tmp_path / "none.csv").write_text("a,b,y\n1,2,\n2,1,\n")
+    with pytest.raises(ValueError, match="a table with at least one row with a label"):
+        run_table(tmp_path / "none.csv", target="y", budget=2, labelled=True, out=tmp_path / "none")
