@@ -464,11 +464,11 @@ def survey_table(
     left = {*out, *(name.strip() for name in ignore)}
     at = [i for i, name in enumerate(names) if name != target and name not in left] + [names.index(target)]
     columns = [Column(names[i], tuple(missing), names[i] in forced or (classify and names[i] == target)) for i in at]
-    columns, rows, total, sums = look(path, columns, at, progress, labelled)
-    if not rows: fail("data", path.name, f"a table with at least one row{' with a label' * bool(total)}")
+    columns, rows, every, sums = look(path, columns, at, progress, labelled)
+    if not rows: fail("data", path.name, f"a table with at least one row{' with a label' * bool(every)}")
     reasons = [reason_out(c, i, rows, c.name in kept) for c, i in zip(columns, at, strict=True)]
     out = [f"{name!r} (the index of a frame of pandas; `--keep {shell_word(name)}` keeps it)" for name in out] + list(filter(None, reasons))
-    if rows < total: out.append(f"{total - rows} of {total} rows, which have no label")
+    if rows < every: out.append(f"{every - rows} of {every} rows, which have no label")
     columns, at, sums = (list(compress(v, [not r for r in reasons])) for v in (columns, at, sums))  # type: ignore[assignment]
     features = check_columns(path, columns, at, target, "*" in encode, impute)
     feature_names, middles = features_of(features)
