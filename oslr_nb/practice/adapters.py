@@ -90,7 +90,7 @@ def play_known(lr: Any, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple
         if not np.isnan(X[rows]).any() or np.isinf(X[rows]).any(): raise
     env, lr = environment_of(lr, X[rows], y[rows]), copy.deepcopy(lr)
     run = play(lr, env, skip=True)
-    return lr, run, int(np.isnan(run.predictions).sum())
+    return lr, run, int(np.isnan(run.predictions.reshape(len(rows), -1)[:, 0]).sum())
 
 
 @contextlib.contextmanager
@@ -138,12 +138,13 @@ class OSLREstimator:
     def fit(self, X: Any, y: Any, *, history: tuple[Any, Any] | None = None) -> Any:
         """Learn anew from all rows.
 
-        X (n, d): numbers, an array or a table of pandas, polars or pyarrow. y (n,): labels, or classes. history: rows and their labels that
+        X (n, d): numbers, an array or a table of pandas, polars or pyarrow. y (n,): labels, or classes; (n, m): m labels of each row,
+        NaN where one is not known, for `OSLRRegressor`. history: rows and their labels that
         are known already, NaN where a value is not, in columns of the same names: learnt first, and not bought. Returns itself.
         """
         with unless_refused(self):
             X, y, names = self._table(X, self._targets(X, y), True)
-            lr, seed = self._new(X.shape[1], names)
+            lr, seed = self._new(X.shape[1], names, y.shape[1:])
             order = self._order(len(X), seed)
             if history is not None: self._learn_history(lr, names, history)
             return self._learn(lr, X, y, names, order, True)
@@ -168,24 +169,30 @@ class OSLREstimator:
         if not (first := not hasattr(self, "learner_")): check_settings(self)
         with unless_refused(self):
             X, y, names = self._table(X, targets(X, y), first)
-            return self._learn(self._new(X.shape[1], names)[0] if first else self.learner_, X, y, names, np.arange(len(X)), first)
+            lr = self._new(X.shape[1], names, y.shape[1:])[0] if first else self.learner_
+            return self._learn(lr, X, y, names, np.arange(len(X)), first)
 
     def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, Any, tuple]:
         "Features in the order of those learnt from, not looked at; checked labels, unless y is None; names of the features."
-        y = aligned(y, X)
-        given, names = {} if y is None and not reset else {"y": y if y is None else numbers_of(y)}, ()
+        y, names = aligned(y, X), ()
+        labels = np.empty(0) if y is None else numbers_of(y)
+        several, gone = labels.ndim == 2 and labels.shape[1] > 1, np.isnan(labels)  # one of several may be missing
+        given: dict[str, Any] = {} if y is None and not reset else {"y": y if y is None else labels}
+        if several: given = {"y": np.where(gone, 0.0, labels), "multi_output": True}
         try:
             if is_table(X):
                 X = frame_of("X", X).to_native()
                 place, names = place_names(column_names(X), () if reset else self.learner_.names_)
                 if reset or place is None: validate_data(self, X, reset=reset, skip_check_array=True)  # the names
                 X = table_values("X", X)[:, slice(None) if place is None else place]
-                if given: X, given["y"] = check_X_y(X, **given, ensure_all_finite=False, estimator=self)
-            elif given: X, given["y"] = validate_data(self, X, **given, reset=reset, ensure_all_finite=False)
+                if given: X, y = check_X_y(X, **given, ensure_all_finite=False, estimator=self)
+            elif given: X, y = validate_data(self, X, **given, reset=reset, ensure_all_finite=False)
             else: X = validate_data(self, X, reset=reset, ensure_all_finite=False)
         except TypeError as e: raise NoNumbers(f"X: {e}") from e
         X = check_features(X)
-        return X, check_magnitude("y", check_labels(given["y"], len(X))) if given else None, names
+        if not given: return X, None, names
+        y = check_magnitude("y", check_labels(y, len(X), y.shape[1:] if several else ()))
+        return X, np.where(gone, np.nan, y) if several else y, names
 
     def _offers(self, d: int) -> tuple[int, float, int, Any, Any]:
         "Features, budget, seed, prices and groups of a new learner."
@@ -198,10 +205,10 @@ class OSLREstimator:
             fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
         return d, budget, seed, costs, groups
 
-    def _new(self, d: int, names: tuple) -> tuple[Any, int]:
-        "A new learner, and its seed."
+    def _new(self, d: int, names: tuple, shape: tuple[int, ...]) -> tuple[Any, int]:
+        "A new learner of labels of a shape, and its seed."
         d, budget, seed, costs, groups = self._offers(d)
-        lr = self._make(d, budget, seed, costs, groups)
+        lr = self._make(d, budget, seed, costs, groups, shape)
         lr.names_ = names if len(names) == d else ()
         return lr, seed
 
@@ -215,7 +222,7 @@ class OSLREstimator:
         "Learn from rows that are known already."
         if not isinstance(history, tuple) or len(history) != 2: fail("history", history, "a pair: rows and their labels")
         X, y = history
-        X, y, *_ = table_of(X, self._numbers(aligned(y, X)), None, names, empty=True)
+        X, y, *_ = table_of(X, self._numbers(aligned(y, X)), None, names, empty=True, shape=lr.label_shape)
         lr.learn_whole(wide_enough(X, lr.d), y)
 
     def _numbers(self, y: Any) -> Any:
@@ -265,14 +272,14 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : array (d,)
+    coef_ : array (d,), or (m, d) of m labels
         Weights of `predict`; at most `budget` are not 0 (with prices: they cost no more), unless the protocol is "training-only".
-    intercept_ : float
+    intercept_ : float, or array (m,)
         Added to their score.
     features_ : array of int64 (n,)
         The features that `predict` uses.
-    y_range_ : tuple of two floats
-        Smallest and largest label learnt from; predictions are cut off there.
+    y_range_ : tuple of two floats, or of two arrays (m,)
+        Smallest and largest label learnt from; predictions are cut off there. NaN for one of several labels that was never known.
     n_features_in_, feature_names_in_ : int, array of str (d,)
         d, and the names of the columns of a table that has names.
     n_features_seen_ : int
@@ -289,6 +296,9 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
     Features that are not bought may be NaN, in `fit` as in `predict`. Where a feature to be bought is NaN, `fit` leaves the row out, with
     a warning, and `predict` takes the mean of the values that the learner has bought of it (0 for learners of papers, which know no
     means: their features are centred). A refusal changes nothing.
+
+    Labels (n, m) make a model of m labels with one purchase for all, an `own.SeveralLabels`, for which `learner` has to be "auto". One that
+    is missing is NaN, and the other labels of its row are learnt. `predict` then returns (n, m), and `score` is the mean over the labels.
 
     Columns are found by the names learnt from, in whatever order, and labels by the index of pandas that they share with X; other names
     are refused, an array is taken by position. `budget`, `learner`, `costs` and `random_state` are those of the model's beginning:
@@ -319,6 +329,11 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
         self.budget, self.learner, self.passes, self.shuffle, self.random_state = budget, learner, passes, shuffle, random_state
         self.costs, self.feature_groups = costs, feature_groups
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def predict(self, X: Any) -> np.ndarray:
         """Predict from the features in `features_`; nothing is learnt.
 
@@ -329,7 +344,7 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        array (n,)
+        array (n,), or (n, m)
             Predictions.
         """
         check_is_fitted(self)
@@ -342,7 +357,7 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
             means = getattr(self.learner_, "means_", np.zeros(self.learner_.d))[self.features_]
             X = np.where(gone, means, X)
             self.n_filled_ += int(gone.sum())
-        return np.clip(X @ self.coef_[self.features_] + self.intercept_, *self.y_range_)
+        return np.clip(X @ self.coef_[..., self.features_].T + self.intercept_, *self.y_range_)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
         """Intervals about the predictions, as wide as they have to be for what was learnt from.
@@ -356,23 +371,26 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        array (n, 2)
+        array (n, 2), or (n, m, 2)
             Lower and upper ends, the same distance from each prediction.
         """
         check_is_fitted(self)
         half = self.learner_.half_width(level)
-        return self.predict(X)[:, None] + np.array([-half, half])
+        return self.predict(X)[..., None] + np.stack([-half, half], axis=-1)
 
-    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any) -> Learner:
-        return make_learner(self.learner, d, budget, seed, costs, groups=groups)
+    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any, shape: tuple[int, ...]) -> Learner:
+        if shape and isinstance(self.learner, str) and self.learner != "auto":
+            fail("learner", self.learner, f'"auto" for {shape[0]} labels', "no other learns several labels from one purchase")
+        return make_learner(self.learner, d, budget, seed, costs, {"labels": shape[0]} if shape else None, groups)
 
     def _keep(self, y: np.ndarray, d: int, first: bool) -> None:
         "The linear function of the learner, and the limits of the labels."
-        low, high = (np.inf, -np.inf) if first else self.y_range_
-        self.y_range_: tuple[float, float] = min(low, float(y.min())), max(high, float(y.max()))
+        low, high = (np.nan, np.nan) if first else self.y_range_
+        low, high = np.fmin(low, np.fmin.reduce(y)), np.fmax(high, np.fmax.reduce(y))
+        self.y_range_: tuple[Any, Any] = (low, high) if y.ndim > 1 else (float(low), float(high))
         w, self.intercept_ = self.learner_.linear_function()
-        self.coef_ = w[:d]
-        self.features_ = np.flatnonzero(self.coef_)
+        self.coef_ = w[..., :d]
+        self.features_ = np.flatnonzero(np.atleast_2d(self.coef_).any(axis=0))
 
 # %% ../../nbs/practice/adapters.ipynb #c5687a18
 class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
@@ -497,7 +515,7 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
         for t in np.flatnonzero(self.classes_[places] != y)[:1]: fail(f"y[{t}]", y[t], f"one of the classes {self.classes_.tolist()}")
         return places
 
-    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any) -> Classifier:
+    def _make(self, d: int, budget: float, seed: int, costs: Any, groups: Any, shape: tuple[int, ...]) -> Classifier:
         return Classifier(d, budget, range(len(self.classes_)), seed=seed, costs=costs, groups=groups)
 
     def _keep(self, y: np.ndarray, d: int, first: bool) -> None:
@@ -606,6 +624,7 @@ class OneAtATime:
         if lr.protocol != "OSLR": fail("learner", self.learner, "one that plays OSLR", f"it plays {lr.protocol}")
         query = lr.query()
         if isinstance(query, tuple) or query.ndim != 1: fail("learner", self.learner, "one that buys features", "it buys measurements")
+        if lr.label_shape: fail("learner", self.learner, "one of one label", f"it learns {lr.label_shape[0]}; OSLRRegressor takes several")
         lr._next, lr._unanswered = 0, query
         return lr
 

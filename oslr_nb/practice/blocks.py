@@ -157,6 +157,7 @@ def simulate_blocks(
     >>> run = simulate_blocks(learner, ((X, y) for X, y in read_somewhere()), keep=False)
     """
     check_learner(learner)
+    if learner.label_shape: fail("learner", learner.key, "one of one label", "simulate plays several, and keeps what it has learnt")
     books, rng = Books(check_flag("keep", keep), not learner.menu.counted), None if seed is None else check_rng(seed)
     stream, names, target = blocks_of(blocks, target)
     with learner._alone:

@@ -47,9 +47,9 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.nda
     """Predict the rows of a table with a saved learner, as the command `oslr predict` does; nothing is learnt.
 
     model: the .npz file of a learner with names. rows: CSV with a line of names, or Parquet; of its columns those are read that the model
-    needs, by name. Returns columns (n,) in the order of the rows: "prediction", and of a model of classes the most probable one and the
-    probability of each; and sentences on what was replaced: the mean stands in for a missing value, and for a word that the model does
-    not know. Ours.
+    needs, by name. Returns columns (n,) in the order of the rows: "prediction", with a number behind it for each of several labels, and of
+    a model of classes the most probable one and the probability of each; and sentences on what was replaced: the mean stands in for a
+    missing value, and for a word that the model does not know. Ours.
     """
     (learner, about), path = read_model(check_path(model)), check_path(rows)
     features, missing, tried = about["features"], about["missing"], Tried()
@@ -60,7 +60,7 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.nda
         if names.count(name) > 1: tried(fail, "column that the model needs", name, "the name of one column", f"{names.count(name)} have it")
     tried.end()
     place, classes = [learner.names_.index(f["name"]) for f in features], about.get("classes", [])
-    out, unknown, done = [np.empty((0, max(len(classes), 1)))], Counter[tuple[str, str]](), 0
+    out, unknown, done = [np.empty((0, max(len(classes), np.size(about.get("intercept", 0.0)))))], Counter[tuple[str, str]](), 0
     for batch in batches(path, [names.index(name) for name in columns], "rows"):
         X = np.full((batch.num_rows, learner.d), np.nan)
         for name, column in zip(columns, batch.columns, strict=True):
@@ -77,16 +77,16 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.nda
             for f, v in zip(own, values, strict=True): X[:, learner.names_.index(f["name"])] = np.where(gone, f["mean"], v)
         if classes: out.append(learner.predict_proba_of(X) if len(X) else out[0])
         else:
-            total = np.full(len(X), about["intercept"])
-            for f, i in zip(features, place, strict=True): total += f["weight"] * X[:, i]
-            out.append(total[:, None])
+            total = np.tile(about["intercept"], (len(X), 1))
+            for f, i in zip(features, place, strict=True): total += np.outer(X[:, i], f["weight"])
+            out.append(total)
         done += batch.num_rows
     gaps = [f"{n} in {name!r}" for (name, word), n in unknown.most_common() if word == "" and n]
     said = [f"missing values in {done} rows, for which the mean stands in: {', '.join(gaps)}."] if gaps else []
     said += [f"column {name!r}, {n} of {done} rows = {word!r}: no word that the model knows; the mean stands in."
              for (name, word), n in unknown.most_common() if word != ""]
     found = np.concatenate(out)
-    if not classes: return {"prediction": found[:, 0]}, said
+    if not classes: return {f"prediction {j}" if found.shape[1] > 1 else "prediction": v for j, v in enumerate(found.T)}, said
     named = {f"probability of {c}": found[:, i] for i, c in enumerate(classes)}
     return {"prediction": np.array(classes)[found.argmax(axis=1)]} | named, said
 

@@ -135,6 +135,7 @@ class Examples:
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR":
             fail("learner", type(learner).__name__, "one of protocol OSLR", "such learners predict from what they buy")
+        if learner.label_shape: fail("learner", learner.key, "one of one label", "a request carries one")
         self.learner: Any = learner  # some have attributes that `Learner` lacks
         self.open: dict[str | int, OpenCase] = {}
         self.early: set[str | int] = set()  # those that were predicted before any label was known

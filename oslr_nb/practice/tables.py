@@ -53,7 +53,7 @@ def read_options(texts: Iterable[str]) -> dict[str, Any]:
     return found
 
 # %% ../../nbs/practice/tables.ipynb #6579b345
-KNOWN = ("d", "budget", "seed", "protocol", "costs", "groups", "classes")  # arguments of learners that are no options
+KNOWN = ("d", "budget", "seed", "protocol", "costs", "groups", "classes", "labels")  # arguments of learners that are no options
 
 
 def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str, Any]:

@@ -156,6 +156,7 @@ ODD = {
     "lists": [[1, 2]] * 6, "intervals": pd.interval_range(0, 6), "huge": pd.Series([10**400] * 6, dtype=object), "bytes": [b"a"] * 6,
 }
 AS_ARRAYS = ("numbers as categories", "numbers as words")  # numbers, or what scikit-learn takes for numbers, once they are an array
+SEVERAL = ("Environment", "fit", "partial_fit")  # which take two labels of each row
 CALLS = {
     "simulate": lambda X, y: oslr.simulate(oslr.auto(3, 2), X, y), "Environment": lambda X, y: oslr.Environment(X, y, 2),
     "blocks": lambda X, y: simulate_blocks(oslr.auto(3, 2), [(X, y)]), "recommend": lambda X, y: oslr.recommend(X, y, budget=2),
@@ -183,6 +184,7 @@ def test_a_column_that_holds_no_numbers_is_named(odd, call):
         with refused(words): CALLS[call](table, y)
         label = table["when"]
         for labels in (label, label.to_numpy()) if odd not in AS_ARRAYS else [label]:
+            if getattr(labels, "ndim", 1) == 2 and call in SEVERAL: continue  # polars makes two numbers of an interval
             with refused("y"): CALLS[call](np.eye(6)[:, :3], labels)
 
 

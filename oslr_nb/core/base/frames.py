@@ -127,11 +127,14 @@ def check_features(X: Any, mapped: bool = False, empty: bool = False) -> np.ndar
     return X if X.dtype in (np.float32, np.float64) or (mapped and is_mapped(X)) else X.astype(np.float64)
 
 # %% ../../../nbs/core/base/24_frames.ipynb #64af0e37
-def check_labels(y: Any, n: int) -> np.ndarray:
-    "Check that there is a number for each example; their sizes are not looked at. Returns (n,): the labels, contiguous."
+def check_labels(y: Any, n: int, shape: tuple[int, ...] = ()) -> np.ndarray:
+    """Check that there is a label for each example; their sizes are not looked at.
+
+    shape: of a label, () for a number, (m,) for m of them. Returns (n, *shape): the labels, contiguous."""
     y = as_array(y, "y")
     if y.dtype == bool: y = y.astype(np.float64)
-    if y.dtype.kind not in "iuf" or y.shape != (n,): check_array("y", y, (n,), "one label per row of X")
+    each = f"{shape[0]} labels" if shape else "one label"
+    if y.dtype.kind not in "iuf" or y.shape != (n, *shape): check_array("y", y, (n, *shape), f"{each} per row of X")
     return np.ascontiguousarray(y, np.float64)
 
 # %% ../../../nbs/core/base/24_frames.ipynb #331b5e93
@@ -149,29 +152,33 @@ class Table(NamedTuple):
     "A stream that is ready to be played."
 
     X: np.ndarray  # (n, d): features in the order of the learner, unread
-    y: np.ndarray  # (n,): labels; their sizes are not looked at
+    y: np.ndarray  # (n, *shape): labels; their sizes are not looked at
     rows: np.ndarray  # (T,): order of play
     names: tuple  # (d,): those of the features, () if they have none
 
 
-def table_of(X: Any, y: Any, rows: Any = None, known: tuple = (), names: tuple = (), mapped: bool = False, empty: bool = False) -> Table:
+def table_of(
+    X: Any, y: Any, rows: Any = None, known: tuple = (), names: tuple = (), mapped: bool = False, empty: bool = False,
+    shape: tuple[int, ...] = (),
+) -> Table:
     """The stream that somebody gave, with numbers, names and order settled.
 
     rows: as for `check_rows`. known (d,): names of the features in their order, () before any are known. names: those of the columns,
-    if X is an array whose names are known from elsewhere. mapped, empty: as for `check_features`.
+    if X is an array whose names are known from elsewhere. mapped, empty: as for `check_features`. shape: as for `check_labels`.
     """
     place, kept = place_names(names or column_names(X), known)
     y, X = aligned(y, X), check_features(X, mapped, empty)
-    return Table(X if place is None else X[:, place], check_labels(y, len(X)), check_rows(rows, len(X)), kept)
+    return Table(X if place is None else X[:, place], check_labels(y, len(X), shape), check_rows(rows, len(X)), kept)
 
 # %% ../../../nbs/core/base/24_frames.ipynb #aa7b9dc9
-def check_stream(X: Any, y: Any, missing: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def check_stream(X: Any, y: Any, missing: bool = False, several: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
     X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
     copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
-    "never told". Returns X (n, d): the features, unread; y (n,).
+    "never told". several: whether a row may have m labels, m of at least 2. Returns X (n, d): the features, unread; y (n,), or (n, m).
     """
-    X, y = table_of(X, y)[:2]
+    width = as_array(y, "y").shape[1:] if several else ()
+    X, y = table_of(X, y, shape=width if len(width) == 1 and width[0] > 1 else ())[:2]
     check_array("y", np.where(np.isnan(y), 0.0, y) if missing else y, y.shape, "one label per row of X")
     return X, y

@@ -33,8 +33,8 @@ class OpenCase:
         Linear measurements that were asked for; few learners do.
     values : array (n,)
         What came so far, NaN where a measurement failed: the measurements first, then the features.
-    prediction : float or None
-        The prediction; None before.
+    prediction : float, array (m,) or None
+        The prediction, of each label if there are several; None before.
     probabilities : array (K,) or None
         Of the classes, as predicted; None before, and for learners that predict numbers.
     explored : bool
@@ -46,7 +46,7 @@ class OpenCase:
         self.learner, self.explore = learner, check_flag("explore", explore)
         self.rows: list[list[float]] = []
         self.values, self.explored = np.empty(0), True
-        self.prediction: float | None = None
+        self.prediction: Any = None
         self.probabilities: np.ndarray | None = None
         if not self.explore: self.features = learner.menu.whole(learner._readable()).tolist()
         else:
@@ -134,13 +134,13 @@ class OpenCase:
         if came.all() or not self.learner.takes_fewer: return self.features, self._known()
         return np.array(self.features, np.int64)[came], self.values[came]
 
-    def predict(self) -> float:
+    def predict(self) -> Any:
         """The prediction from what came.
 
         Returns
         -------
-        float
-            In the unit of the labels; the same at each call.
+        float, or array (m,)
+            In the unit of the labels, of each if there are several; the same at each call.
 
         Raises
         ------
@@ -148,7 +148,9 @@ class OpenCase:
             If values are missing.
         """
         if self.wanted: raise ProtocolError("predict is out of order: give the values first, NaN for those that failed.")
-        if self.prediction is None: self.prediction, self.probabilities = self._predicted(), self.learner.said
+        if self.prediction is None:
+            said, self.probabilities = self._predicted(), self.learner.said
+            self.prediction = said if self.learner.label_shape else float(said)
         return self.prediction
 
     def predict_proba(self) -> np.ndarray:
@@ -170,14 +172,14 @@ class OpenCase:
         if self.probabilities is None: fail("learner", self.learner.key, "one of classes", "it predicts numbers")
         return self.probabilities.copy()
 
-    def _predicted(self) -> float:
+    def _predicted(self) -> Any:
         if not self.explore: return self.learner._read_off(np.array(self.features, np.int64), self._known())
         S, usable = self._usable()
-        if self.current and len(usable) == len(self.values): return float(self.learner.predict(usable))
+        if self.current and len(usable) == len(self.values): return self.learner.predict(usable)
         self._put_aside()
-        return float(self.learner.predict_from(S, usable))
+        return self.learner.predict_from(S, usable)
 
-    def predict_interval(self, level: float = 0.9) -> tuple[float, float]:
+    def predict_interval(self, level: float = 0.9) -> tuple[Any, Any]:
         """An interval about the prediction, as wide as the learner's would be now.
 
         Parameters
@@ -187,7 +189,7 @@ class OpenCase:
 
         Returns
         -------
-        low, high : float
+        low, high : float, or array (m,)
             The ends.
 
         Raises
@@ -198,13 +200,13 @@ class OpenCase:
         half = self.learner.half_width(level)
         return self.predict() - half, self.predict() + half
 
-    def learn(self, y: float) -> None:
+    def learn(self, y: Any) -> None:
         """Learn from the label, which ends the case.
 
         Parameters
         ----------
-        y : float
-            The label, within the learner's limits.
+        y : float, or array-like (m,)
+            The label, or labels, within the learner's limits.
 
         Raises
         ------

@@ -4,7 +4,6 @@
 """The drivers: two ways to let a learner play a stream, one call at a time or compiled, with the same numbers."""
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from ..base.checks import Refused, check_flag, check_int, check_real, check_rng, fail
 from .environment import Environment, split_query
 from ..base.frames import Table, place_names, table_of
-from .learner import SLACK, Learner, check_learner
+from .learner import Learner, check_learner
 from .run import Run
 
 # %% auto #0
@@ -58,6 +57,8 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
         fail("env.protocol", env.protocol, learner.protocol, f"{name} plays {learner.protocol}")
     place, names = place_names(env.names, learner.names_)
     if learner.d != env.d: fail("learner.d", learner.d, f"{env.d}, the number of features of the stream")
+    if learner.label_shape != env.label_shape:
+        fail("shape of a label", env.label_shape, f"{learner.label_shape}, as {name} learns", "() is a number, (m,) are m numbers")
     check_purse(learner, env, place)
     check_flag("skip", skip)
     if seed is not None: learner._draw_from(check_rng(seed))
@@ -89,7 +90,7 @@ def check_purse(learner: Learner, env: Environment, place: np.ndarray | None) ->
 def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray | None, update: Callable[[float], None]) -> None:
     """Play a round. Errors are raised; but with `skip`, a value that cannot be sold or a missing label ends the round.
 
-    update: `learner.update`, or what takes its label as a number."""
+    update: `learner.update`, or what takes a label that has been looked at."""
     try:
         if learner.protocol != "OSLR": commit_to(learner, env, place)
         values = sell(learner, env, place)
@@ -101,7 +102,7 @@ def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray
     else:
         learner.observe(values)
         label = env.label()
-    if skip and math.isnan(label): learner.skip()
+    if skip and np.isnan(label).all(): learner.skip()
     else: update(label)
 
 # %% ../../../nbs/core/game/03_driver.ipynb #b71658ca
@@ -144,8 +145,9 @@ def simulate(
     X : array-like (n, d)
         Features; read only where they are bought (or scored). The columns of a table are put in the order of the first table that the
         learner has learnt from, other names are refused; an array, or a table without names, is taken by position.
-    y : array-like (n,)
-        Labels, of magnitude at most 1e60; read only where their row is played.
+    y : array-like (n,), or (n, m)
+        Labels, of magnitude at most 1e60; read only where their row is played. For a learner of m labels as many of each row, NaN where
+        one is not known.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
     rows : array-like of int, shape (T,), or None
@@ -178,7 +180,8 @@ def simulate(
     are played. What a call needs besides grows with the rounds alone: at most 32 bytes each.
     """
     check_learner(learner)
-    return play_stream(learner, table_of(X, learner._numbers_of(y), rows, learner.names_, mapped=True), seed, score, purchases)
+    table = table_of(X, learner._numbers_of(y), rows, learner.names_, mapped=True, shape=learner.label_shape)
+    return play_stream(learner, table, seed, score, purchases)
 
 
 BLOCKS = 40  # of rounds, in which purchases are counted
@@ -198,7 +201,7 @@ def play_stream(learner: Learner, table: Table, seed: Any, score: bool, purchase
         blocks = np.array_split(rows, max(1, min(len(rows), BLOCKS))) if purchases else [rows]
         counts: np.ndarray = np.zeros((len(blocks), learner.d if purchases else 0), np.int64)
         kept = counts if purchases else None
-        if rows.size == 0: return run_of(learner, X, y, rows, (np.empty(0), np.empty(0, np.int64), np.empty(0)), names, kept)
+        if rows.size == 0: return run_of(learner, X, y, rows, (y[:0], np.empty(0, np.int64), np.empty(0)), names, kept)
         before, rng = learner.state(), learner.rng
         if seed is not None: learner._draw_from(check_rng(seed))
         try:
@@ -228,12 +231,11 @@ LABELS_AT_ONCE = 2**16  # labels that are looked at together
 
 def check_label_limit(learner: Learner, y: np.ndarray, rows: np.ndarray) -> None:
     "Refuse a label of a played row that is no number, or beyond the learner's limit; a part at a time, since there may be many."
-    least, limit, whole = learner.y_least, learner.y_limit[1] * SLACK, len(rows) >= len(y)  # the shorter of the two is looked through
+    whole = len(rows) >= len(y)  # the shorter of the two is looked through
     for start in range(0, min(len(rows), len(y)), LABELS_AT_ONCE):
         part = slice(start, start + LABELS_AT_ONCE)
-        sizes = np.abs(y[part] if whole else y[rows[part]])
-        if sizes.max() <= limit and (least == 0 or sizes.min() >= least): continue
-        for row in rows[~((least <= np.abs(y[rows])) & (np.abs(y[rows]) <= limit))][:1]: learner._label(f"y[{row}]", float(y[row]))
+        if not learner._wrong(y[part] if whole else y[rows[part]]).any(): continue
+        for row in rows[learner._wrong(y[rows])][:1]: learner._label(f"y[{row}]", y[row].tolist())
         return  # the wrong label is in a row that is not played
 
 # %% ../../../nbs/core/game/03_driver.ipynb #067b70ac

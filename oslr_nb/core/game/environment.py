@@ -125,7 +125,7 @@ class Environment:
     X : array-like (T, d)
         Features, one row a round; read only where they are sold (or scored).
     y : array-like (T,)
-        Labels; NaN stands for one that is never told.
+        Labels, or (T, m) in OSLR, several of each row; NaN stands for one that is never told.
     budget : int or float
         Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each. With `costs`: money
         that may be spent in a round, above 0, in the unit of the prices.
@@ -151,7 +151,7 @@ class Environment:
         Rounds, features, rounds played so far.
     names : tuple
         Names of the columns of X, if it is a table that has some: `play` finds the features of a learner by them.
-    predictions : array (T,)
+    predictions : array (T,) or (T, m)
         Booked predictions; NaN for rounds to come and for skipped ones.
     n_observed : array of int64, shape (T,)
         Numbers bought in each round; under POSLR the committed weights count too.
@@ -171,10 +171,11 @@ class Environment:
     def __init__(self, X: Any, y: Any, budget: float, protocol: str = "OSLR", k: int | None = None, costs: Any = None,
                  average: bool = False, ahead: int = 1, groups: Any = None):
         self.names = column_names(X)
-        self._X, self._y = check_stream(X, y, missing=True)
+        self._X, self._y = check_stream(X, y, missing=True, several=True)
         self.T, self.d = self._X.shape
         self.protocol = check_choice("protocol", protocol, PROTOCOLS)
         rows = rows_ahead(average, ahead)
+        if self.label_shape and protocol != "OSLR": fail("shape of y", self._y.shape, f"({self.T},) for {protocol}", "it scores weights")
         if rows and protocol != "OSLR": fail("average", average, f"False for {protocol}", "its budget is that of each round")
         for name, value in (("costs", costs), ("groups", groups)):
             if value is not None and protocol == "POSLR": fail(name, value, "None for POSLR", "the weights that it commits are counted")
@@ -186,7 +187,7 @@ class Environment:
         self.spent: np.ndarray | None = None if self.menu.counted else np.zeros(self.T)
         self.k = check_int("k", k, 1, self.d, "POSLR scores k-sparse weights") if protocol == "POSLR" else k
         self.ledger: list[tuple[int, np.ndarray, np.ndarray]] = []
-        self.t, self.predictions, self._paid = 0, np.full(self.T, np.nan), 0.0
+        self.t, self.predictions, self._paid = 0, np.full(self._y.shape, np.nan), 0.0
         self.purchases, self.n_observed = np.zeros(self.d, np.int64), np.zeros(self.T, np.int64)
         self._open()
 
@@ -194,6 +195,11 @@ class Environment:
     def budget(self) -> float:
         "Numbers that are sold in a round, or money that may be spent."
         return self.menu.budget
+
+    @property
+    def label_shape(self) -> tuple[int, ...]:
+        "That of the labels of a round: () for a number, (m,) for m of them."
+        return self._y.shape[1:]
 
     def _open(self) -> None:
         self._spent: float = 0
@@ -268,21 +274,21 @@ class Environment:
         self.ledger.append((self.t, bought, rows))
         return values
 
-    def predict(self, yhat: float) -> float:
+    def predict(self, yhat: Any) -> Any:
         """OSLR: book the prediction and end the round.
 
         Parameters
         ----------
-        yhat : float
-            The prediction, in the unit of the labels.
+        yhat : float, or array-like (m,)
+            The prediction, in the unit of the labels; of each, if there are several.
 
         Returns
         -------
-        float
-            The label; NaN if it is never told.
+        float or array (m,)
+            The label, or labels; NaN if it is never told.
         """
         self._expect("predict(yhat)", "query", PROTOCOLS[:1])
-        self.predictions[self.t] = check_real("yhat", yhat)
+        self.predictions[self.t] = check_array("yhat", yhat, self.label_shape) if self.label_shape else check_real("yhat", yhat)
         return self._close()
 
     def label(self) -> float:
@@ -308,10 +314,11 @@ class Environment:
         self.predictions[self.t] = np.nan
         self._close()
 
-    def _close(self) -> float:
+    def _close(self) -> Any:
         self.t, self._paid = self.t + 1, self._paid + self._spent
         self._open()
-        return float(self._y[self.t - 1])
+        label = self._y[self.t - 1]
+        return label.copy() if self.label_shape else float(label)
 
 # %% ../../../nbs/core/game/00_environment.ipynb #5cc8c591
 def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:

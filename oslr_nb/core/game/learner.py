@@ -100,6 +100,7 @@ class Learner:
 
     protocol: ClassVar[str] = "OSLR"
     arrays: tuple[str, ...] = ()
+    label_shape: tuple[int, ...] = ()  # of the label of a round: (m,) where there are m of them
     _unanswered: np.ndarray | tuple[np.ndarray, np.ndarray] | None  # the query of a refused sale
     key: ClassVar[str]  # its name in the registry
     scale_free: ClassVar[bool] = False  # whether other units of features and label change nothing but the units
@@ -244,7 +245,7 @@ class Learner:
             fail(f"X[{{row}}, {i}]", float(X[row, i]), TOO_LARGE, "the score of round {round} needs it", (row, t))
         fail("prediction of round {round}", math.inf, "a finite number", at=(row, t))
 
-    def _label(self, name: str, y: Any) -> float:
+    def _label(self, name: str, y: Any) -> Any:
         if isinstance(y, float) and self.y_least <= abs(y) <= self.y_limit[1]: return float(y)
         y = check_label(name, y)
         if abs(y) < self.y_least: fail(name, y, "-1 or 1", "the logistic loss tells two classes apart by the sign")
@@ -252,6 +253,11 @@ class Learner:
             what, limit = self.y_limit
             fail(name, y, f"a number of magnitude at most {limit:g}", f"the theorem's step is set for {what} = {limit:g}")
         return y
+
+    def _wrong(self, y: np.ndarray) -> np.ndarray:
+        "Which labels (n,) are none that it takes."
+        sizes = np.abs(y)
+        return ~((self.y_least <= sizes) & (sizes <= self.y_limit[1] * SLACK))
 
     def _numbers_of(self, y: Any) -> Any:
         "Labels (n,) as the numbers from which it learns; they are these numbers, unless they are classes."
@@ -265,10 +271,10 @@ class Learner:
         "The features from which an example is predicted when nothing is to be learnt from it."
         return np.flatnonzero(self.linear_function()[0])
 
-    def _read_off(self, S: np.ndarray, values: np.ndarray) -> float:
+    def _read_off(self, S: np.ndarray, values: np.ndarray) -> Any:
         "The prediction from these features, which hold all of `_readable`."
         w, level = self.linear_function()
-        return float(values @ w[S] + level)
+        return w[..., S] @ values + level
 
     def commit(self) -> np.ndarray:
         """POSLR and training-only: the weights with which this round is scored.
@@ -298,7 +304,7 @@ class Learner:
             self._next += 1
             return q
 
-    def predict(self, values: Any) -> float:
+    def predict(self, values: Any) -> Any:
         """OSLR: predict from the bought values.
 
         Parameters
@@ -308,8 +314,8 @@ class Learner:
 
         Returns
         -------
-        float
-            The prediction, in the unit of the labels.
+        float, or array (m,)
+            The prediction, in the unit of the labels; of each, if there are several.
         """
         with self._alone:
             self._turn("predict")
@@ -330,19 +336,19 @@ class Learner:
             self._predict(self._bought(values))
             self._next = 3
 
-    def update(self, y: float) -> None:
+    def update(self, y: Any) -> None:
         """Learn from the label and end the round.
 
         Parameters
         ----------
-        y : float
-            The label; of magnitude at most 1e60.
+        y : float, or array-like (m,)
+            The label, or labels; of magnitude at most 1e60.
         """
         with self._alone:
             self._turn("update")
             self._end(self._label("y", y))
 
-    def _end(self, y: float) -> None:
+    def _end(self, y: Any) -> None:
         "Learn from a label that has been looked at, and end the round."
         self._update(y)
         self._next, self._case = 0, None
@@ -407,7 +413,7 @@ class Learner:
         case.predict()
         return case
 
-    def linear_function(self) -> tuple[np.ndarray, float]:
+    def linear_function(self) -> tuple[np.ndarray, Any]:
         """The linear function with which a learner that has learnt predicts from what it would buy without exploring.
 
         Of `coef_` the largest weights are kept if more than `most` are not 0 (training-only: all), of equal ones the first.
@@ -435,12 +441,14 @@ class Learner:
             An object with "learner", "target", "intercept", "features", "words" and "missing". Each of the features has "name", "column",
             "weight", "mean" and, where they are known, "word", "price" and "group", of which it is the price, if features are bought
             together; a feature with a word is 1 where the column holds that word, else 0. The mean stands in for a missing value, and for
-            a word that is not among the "words" of its column. "missing": texts that count as missing.
+            a word that is not among the "words" of its column. "missing": texts that count as missing. With several labels each weight
+            and the intercept are lists.
         """
         w, level = self.linear_function()
-        model, S = self._described(np.flatnonzero(w), getattr(self, "means_", np.zeros(self.d))), np.flatnonzero(w)
-        for feature, i in zip(model["features"], S, strict=True): feature["weight"] = float(w[i])
-        return json.dumps(model | {"intercept": level}, indent=1)
+        S = np.flatnonzero(np.atleast_2d(w).any(axis=0))
+        model = self._described(S, getattr(self, "means_", np.zeros(self.d)))
+        for feature, i in zip(model["features"], S, strict=True): feature["weight"] = w[..., i].tolist()
+        return json.dumps(model | {"intercept": np.asarray(level).tolist()}, indent=1)
 
     def _described(self, S: np.ndarray, means: np.ndarray) -> dict[str, Any]:
         "What a model in JSON says of its features S; means (d,)."
@@ -469,7 +477,7 @@ class Learner:
         self._cost = self._made[1](self.words, values.size, *self._parts)
         return self._state.S[values.size : self._cost].copy()
 
-    def half_width(self, level: float = 0.9) -> float:
+    def half_width(self, level: float = 0.9) -> Any:
         """How far to both sides of the next prediction an interval reaches that holds this share of the labels in the long run.
 
         Parameters
@@ -479,8 +487,8 @@ class Learner:
 
         Returns
         -------
-        float
-            In the unit of the labels; infinite before a label has differed from its prediction.
+        float, or array (m,)
+            In the unit of the labels, for each if there are several; infinite before a label has differed from its prediction.
 
         Raises
         ------
@@ -489,7 +497,7 @@ class Learner:
         """
         fail("learner", type(self).__name__, "own.PairwiseLeastSquares", "others keep no widths of intervals")
 
-    def predict_from(self, S: Any, values: Any) -> float:
+    def predict_from(self, S: Any, values: Any) -> Any:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.
 
         Parameters
@@ -501,7 +509,7 @@ class Learner:
 
         Returns
         -------
-        float
+        float, or array (m,)
             What `predict` would say in a round that had bought them.
 
         Raises
@@ -522,8 +530,8 @@ class Learner:
         X : array-like (n, d)
             Features, NaN where a value is not known. Which values are known must not depend on what they are, or on the label. Learners of
             papers take whole rows alone.
-        y : array-like (n,)
-            Labels.
+        y : array-like (n,), or (n, m)
+            Labels, or m labels of each row, NaN where one of these is not known.
 
         Raises
         ------
@@ -544,9 +552,9 @@ class Learner:
                  "it learns from its own draws alone, and history has none")
         with self._alone:
             self._begin(self.calls[0])
-            X, y, _, names = table_of(X, y, None, self.names_, empty=True)
+            X, y, _, names = table_of(X, y, None, self.names_, empty=True, shape=self.label_shape)
             if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
-            for t in np.flatnonzero(~((self.y_least <= np.abs(y)) & (np.abs(y) <= self.y_limit[1]))): self._label(f"y[{t}]", float(y[t]))
+            for t in np.flatnonzero(self._wrong(y)): self._label(f"y[{t}]", y[t].tolist())
             wrong = np.argwhere(~((np.abs(X) <= np.float64(LARGEST)) | np.isnan(X)))  # of single precision, LARGEST is infinite
             for t, i in wrong[:1]: fail(f"X[{t}, {i}]", float(X[t, i]), f"{TOO_LARGE}, or NaN")
             if self.takes_history == "whole rows":
@@ -565,15 +573,15 @@ class Learner:
             if self.protocol == "OSLR": self._made[3](self.d, *plan, *state)
             self._made[2](label, self.d, True, *plan, *state)
 
-    def learn(self, S: Any, values: Any, y: float, *, explored: bool = True, given: bool = False) -> float:
+    def learn(self, S: Any, values: Any, y: Any, *, explored: bool = True, given: bool = False) -> Any:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
 
         Parameters
         ----------
         S, values : array-like (budget,)
             As for `predict_from`; the favourites of that time come first, and S was chosen before anything of this example was seen.
-        y : float
-            The label; within the learner's limit.
+        y : float, or array-like (m,)
+            The label, or labels; within the learner's limit.
         explored : bool, default True
             `explored_` after the query that chose S.
         given : bool, default False
@@ -581,7 +589,7 @@ class Learner:
 
         Returns
         -------
-        float
+        float, or array (m,)
             The prediction, with all that was learnt before this call; NaN if the example was given.
 
         Raises
@@ -750,7 +758,7 @@ class Learner:
         self.values[: values.size] = values
         return self._made[3](values.size, *self._parts) if self.protocol == "OSLR" else None
 
-    def _update(self, y: float) -> None: self._made[2](y, self._cost, self._late, *self._parts)
+    def _update(self, y: Any) -> None: self._made[2](y, self._cost, self._late, *self._parts)
 
     @property
     def plays_common_loop(self) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,11 @@ class Run:
     ----------
     X : array (n, d)
         Features, in the order of the learner.
-    y : array (n,)
-        Labels.
+    y : array (n,) or (n, m)
+        Labels; NaN where one is not known.
     rows : array of int64, shape (T,)
         Row played in each round.
-    predictions : array (T,)
+    predictions : array (T,) or (T, m)
         Prediction of each round; NaN where weights were not scored.
     n_observed : array of int64, shape (T,)
         Numbers bought in each round; read-only where it is always the same number.
@@ -56,19 +56,41 @@ class Run:
     purchases: np.ndarray | None = None
 
     def __repr__(self) -> str:
-        kept = self.losses[~np.isnan(self.losses)]
-        mean = f"mean loss after the first {kept[1:].mean():.4g}" if kept.size > 1 else f"{kept.size or 'nothing'} scored"
+        kept = [v[~np.isnan(v)] for v in np.atleast_2d(self.losses.T)]
+        means = [f"{v[1:].mean():.4g}" if v.size > 1 else "-" for v in kept[:9]] + ["..."] * (len(kept) > 9)
+        most = max(v.size for v in kept)
+        mean = f"mean loss after the first {', '.join(means)}" if most > 1 else f"{most or 'nothing'} scored"
         return f"Run({len(self.rows)} rounds, d={self.X.shape[1]}, {mean}, {self.n_observed.sum()} numbers bought)"
 
     @property
     def losses(self) -> np.ndarray:
-        "Losses (T,); NaN where there is no prediction or no label."
+        "Losses (T,), or (T, m) of m labels; NaN where there is no prediction or no label."
         return self.loss.value(self.predictions, self.y[self.rows])
 
     @property
     def scored(self) -> np.ndarray:
-        "Whether a round has a loss (T,): a prediction and a label."
+        "Whether a round has a loss (T,), or each label of it (T, m): a prediction and a label."
         return np.isfinite(self.losses)
+
+    def of(self, label: int) -> Run:
+        """The run of one of several labels.
+
+        Parameters
+        ----------
+        label : int
+            Number of the label, from 0 to m - 1.
+
+        Returns
+        -------
+        Run
+            The same rounds with this label and its predictions: for regret, comparators and a figure.
+        """
+        if self.y.ndim == 1: fail("labels of the run", 1, "several", "a run of one label is its own")
+        j = check_int("label", label, 0, self.y.shape[1] - 1)
+        return replace(self, y=self.y[:, j], predictions=self.predictions[:, j])
+
+    def _of_one(self) -> None:
+        if self.y.ndim > 1: fail("labels of the run", self.y.shape[1], "1", "run.of(0) is the run of the first one")
 
     def regret(self, w: Any) -> np.ndarray:
         """Cumulative regret against fixed weights; the comparator sees every feature. Rounds without a loss count for none.
@@ -83,6 +105,7 @@ class Run:
         array (T,)
             Loss of the run minus loss of `w` after each round, in squared labels where the loss is the squared one.
         """
+        self._of_one()
         if self.loss in (PROBABILITIES, UNSCORED): fail("losses of the run", "log losses", "those of scores", "w'x is no probability")
         w = check_magnitude("w", check_array("w", by_names("w", w, self.names, "weight"), (self.X.shape[1],)))
         used, scored = np.flatnonzero(w), np.zeros(len(self.X))
@@ -117,6 +140,7 @@ class Run:
         --------
         best_sparse : the function, for any stream.
         """
+        self._of_one()
         if self.loss != SQUARED: fail("losses of the run", "others", "squared ones", "the best weights are those of least squares")
         times = np.bincount(self.rows[~np.isnan(self.y[self.rows])], minlength=len(self.X))
         played = np.flatnonzero(times)
@@ -135,31 +159,41 @@ class Run:
         matplotlib.figure.Figure
             A figure of pyplot: `plt.show()` shows it, and a notebook does so by itself. Which features were bought when it knows after
             `simulate(..., purchases=True)`.
+
+        Notes
+        -----
+        Of several labels each is divided by its deviation; a loss is then a mean over the labels, and a weight the root of the sum of their
+        squared weights.
         """
         from oslr_nb.core.game.plots import RunFigure
 
         if len(self.rows) < 2: fail("rounds", len(self.rows), "at least 2", "nothing is known before the first label")
-        y, losses = self.y[self.rows], self.losses
-        known, before = np.nan_to_num(y), np.arange(len(y))
-        means = self.loss.value(self.loss.best(np.append(0.0, np.cumsum(known)[:-1]) / np.maximum(before, 1)), y)
-        parts = np.array_split(before[1:], min(40, len(y) - 1))
+        y, several = self.y[self.rows], self.y.ndim > 1
+        told, unit = np.isfinite(y), np.ma.filled(np.ma.masked_invalid(y).std(axis=0), 0.0) if several else np.ones(())
+        unit = np.where(unit > 0, unit, 1.0)
+        losses = self.losses / unit**2
+        before = (np.cumsum(np.where(told, y, 0.0), axis=0) / np.maximum(np.cumsum(told, axis=0), 1))[:-1]  # means of the labels so far
+        means = self.loss.value(self.loss.best(np.concatenate([np.zeros_like(y[:1]), before])), y) / unit**2
+        parts = np.array_split(np.arange(1, len(y)), min(40, len(y) - 1))
         mean = lambda v: np.array([np.nanmean(v[p]) if np.isfinite(v[p]).any() else np.nan for p in parts])
         X, levels = self.X[self.rows] if self.X.shape[1] <= 1000 else np.full((1, 1), np.nan), {}
         if self.loss == SQUARED and np.isfinite(X).all() and np.isfinite(y).all():
             Z = np.column_stack([X, np.ones(len(X))])
-            levels = {"least squares on all features": float(self.loss.value(Z @ np.linalg.lstsq(Z, y, rcond=None)[0], y).mean())}
+            best = self.loss.value(Z @ np.linalg.lstsq(Z, y, rcond=None)[0], y) / unit**2
+            levels = {"least squares on all features": float(best.mean())}
         w = np.zeros(0) if learner is None else learner.linear_function()[0]
+        if w.ndim > 1: w = np.linalg.norm(w / unit[:, None], axis=0)
         names = self.names or [f"x{i}" for i in range(self.X.shape[1])]
         spent = np.cumsum(self.n_observed if self.spent is None else self.spent)[[p[-1] for p in parts]]
-        curves, unit = {"learner": mean(losses), "mean of the labels so far": mean(means)}, "numbers bought"
+        curves = {"learner": mean(losses), "mean of the labels so far": mean(means)}
         weights = {names[i]: float(w[i] * np.nanstd(self.X[self.rows, i])) for i in np.flatnonzero(w)}
-        unit = unit if self.spent is None else "money spent"
+        sold = "numbers bought" if self.spent is None else "money spent"
         share, most = np.zeros((0, 0)), np.empty(0, np.int64)
         if self.purchases is not None:
             most = np.argsort(-self.purchases.sum(axis=0), kind="stable")[:20]
             share = self.purchases[:, most].T / [len(block) for block in np.array_split(self.rows, len(self.purchases))]
         ends, shown = np.array([p[-1] + 1 for p in parts]), [names[i] for i in most]
-        return RunFigure(ends, curves, levels, spent, unit, weights, share, shown).draw(need("matplotlib.pyplot").figure)
+        return RunFigure(ends, curves, levels, spent, sold, weights, share, shown).draw(need("matplotlib.pyplot").figure)
 
 # %% ../../../nbs/core/game/02_run.ipynb #7c8a49c7
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@
 """Several labels from one purchase: the features that say most of all labels together."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core.base.checks import as_array, check_int, check_magnitude, check_rng, fail
+from ...core.base.checks import LARGEST, as_array, check_int, check_label, check_rng, fail
 from ...core.base.frames import check_features
+from ...core.game.learner import Learner
+from ...core.game.registry import wrapper
 from .classes import forward_for_all
 from .learner import PairwiseLeastSquares
 from .sums import label_deviation
@@ -28,37 +31,30 @@ class OneLabel(PairwiseLeastSquares):
         B = np.array([lr.moments()[1] for lr in self.party])
         return forward_for_all(self.moments()[0], B, self.menu, self.usual)[0][:k]
 
-    def answer(self, S: np.ndarray, values: np.ndarray) -> float:
-        "The prediction from a purchase of the first."
-        return self._predict(self._take_in(S, values))
-
     @property
     def spread(self) -> float:
         "Standard deviation of its label so far."
         return label_deviation(self.label[0], self.centre)
+
+    def answer(self, S: np.ndarray, values: np.ndarray) -> float:
+        "The prediction from a purchase of the first."
+        self.S[: S.size], self._cost = S, S.size
+        return self._predict(values)
 
     def hear(self, other: OneLabel, y: float, ratio: float) -> None:
         "Add the loss of another, which has just learnt y, to those of the way to buy, as far as y was believed."
         num = other.num[0]
         self.arms[2 * int(self.num[0]["arm"]) + 1] += ((num["yhat"] - min(max(y, num["low"]), num["high"])) * ratio) ** 2
 
-    def teach(self, y: float, explored: bool) -> None:
-        "Learn the label that belongs to the last answer."
+    def teach(self, y: float, n: int, explored: bool) -> None:
+        "Learn the label that belongs to the last answer, which was made from n values."
         self._count_as(explored)
-        self._late = True
-        try: self._update(y)
-        finally: self._late = False
-
-    def due(self, call: str) -> None:
-        "Refuse a call out of order."
-        self._turn(call)
-
-    def line(self, F: np.ndarray) -> tuple[np.ndarray, float]:
-        "Weights of these features (n,) and intercept."
-        return self._line_of(F)
+        self._cost = n
+        self._update(y)
 
 # %% ../../../nbs/own/moments/11_labels.ipynb #2074a904
-class SeveralLabels:
+@wrapper
+class SeveralLabels(Learner):
     """Several numbers a round from one purchase of a few features; nothing to tune.
 
     Parameters
@@ -75,7 +71,11 @@ class SeveralLabels:
     Attributes
     ----------
     favourites_ : array of int64 (n,)
-        Features that are bought when it does not explore; `predict_of` reads these.
+        Features that are bought when it does not explore.
+    features_ : array of int64 (n,)
+        Features from which new examples are predicted: the favourites; before there are any, what would be chosen now.
+    coef_, intercept_ : array (m, d), array (m,)
+        Weights and intercept of each label on these features.
 
     Raises
     ------
@@ -84,8 +84,9 @@ class SeveralLabels:
 
     Notes
     -----
-    A round is `query`, `predict`, `update`, by hand: `simulate`, `oslr run` and the adapters know one label. It keeps its place in a
-    copy, and in a file of pickle or joblib.
+    A learner like the others, whose labels and predictions have the shape (m,). A label that is not known is NaN, and its learner then
+    learns nothing from the round. The first should be known as a rule: it decides whether exploring is worth it, and from its sums features
+    are compared.
 
     Source: ours; Proposition SL 1 (prp-sum), `nbs/own/moments/11_labels.ipynb`.
 
@@ -101,135 +102,154 @@ class SeveralLabels:
     >>> lr.update(y)                    # three labels; NaN for one that is not known
     """
 
+    key = "own.SeveralLabels"
+    late_labels = takes_fewer = scale_free = True
+    takes_history = "any rows"
+    party: Sequence[OneLabel] = ()  # the learners of the labels
+
     def __init__(
         self, d: int, budget: float, labels: int, *, seed: Any = None, costs: Any = None, groups: Any = None, average: bool = False,
         ahead: int = 1,
     ):
         m, rng = check_int("labels", labels, 2, 1000, "for one label leave it out"), check_rng(seed)
-        make = lambda seed: OneLabel(d, budget, costs=costs, groups=groups, average=average, ahead=ahead, seed=seed)
-        self.party = [make(rng if j == 0 else 0) for j in range(m)]  # the first one alone draws
-        for lr in self.party: lr.party = self.party
-        self.S = np.zeros(0, np.int64)
+        make = lambda: OneLabel(d, budget, costs=costs, groups=groups, average=average, ahead=ahead, seed=rng)
+        party = [make() for _ in range(m)]
+        for lr in party: lr.party = party
+        super().__init__(d, party[0].most, rng)
+        self.party, self.label_shape, self.menu, self.budget = party, (m,), party[0].menu, party[0].budget
+        self.arrays = tuple(f"{j}.{name}" for j, lr in enumerate(party) for name in lr.arrays)
+        self.names_, known = party[0].names_, party[0].params
+        self.params = {"d": self.d, "budget": self.budget, "labels": m, "average": average, "ahead": ahead,
+                       **{name: known[name] for name in ("costs", "groups") if known.get(name) is not None}}
 
-    def __repr__(self) -> str: return f"SeveralLabels(labels={len(self.party)}, {self.party[0]!r})"
+    def _draw_from(self, rng: np.random.Generator) -> None:
+        super()._draw_from(rng)
+        for lr in self.party: lr._draw_from(rng)
+
+    def _array(self, name: str) -> np.ndarray:
+        j, _, part = name.partition(".")
+        return self.party[int(j)]._array(part)
+
+    @property
+    def _places(self) -> dict[str, tuple[Any, int]]:
+        return {f"{j}.{name}": place for j, lr in enumerate(self.party) for name, place in lr._places.items()}
+
+    @property
+    def most(self) -> int:
+        "Most features that a round can buy."
+        return self.party[0].most
+
+    @property
+    def explored_(self) -> bool:
+        "Whether the last query held random features besides favourites."
+        return self.party[0].explored_
+
+    @property
+    def means_(self) -> np.ndarray:
+        "Means of the bought values of each feature (d,); 0 before there is one."
+        return self.party[0].means_
 
     @property
     def favourites_(self) -> np.ndarray:
         "Features that are bought when it does not explore (n,), the most useful first."
         return self.party[0].favourites_
 
-    def query(self) -> np.ndarray:
-        """The features to buy in this round.
+    @property
+    def features_(self) -> np.ndarray:
+        "Features from which new examples are predicted (n,)."
+        first = self.party[0]
+        return first.favourites_ if first.favourites_.size else first._forward(first.usual)
+
+    def linear_function(self) -> tuple[np.ndarray, np.ndarray]:
+        """The linear functions with which it predicts new examples.
 
         Returns
         -------
-        array of int64 (n,)
-            Numbers of features.
-
-        Raises
-        ------
-        ProtocolError
-            Out of order.
+        w : array (m, d)
+            Weights of each label; 0 but for `features_`.
+        level : array (m,)
+            What is added to their scores.
         """
-        self.S = self.party[0].query()
-        return self.S
+        F, w, level = self.features_, np.zeros((*self.label_shape, self.d)), np.zeros(self.label_shape)
+        for j, lr in enumerate(self.party): w[j, F], level[j] = lr._line_of(F)
+        return w, level
 
-    def predict(self, values: Any) -> np.ndarray:
-        """Predictions of all labels.
+    @property
+    def coef_(self) -> np.ndarray:
+        "Weights of each label (m, d)."
+        return self.linear_function()[0]
 
-        Parameters
-        ----------
-        values : array-like (n,)
-            Of the features that `query` asked for.
-
-        Returns
-        -------
-        array (m,)
-            One for each label.
-
-        Raises
-        ------
-        ProtocolError
-            Out of order.
-        ValueError
-            If a value is no number of usable size.
-        """
-        first = self.party[0].predict(values)
-        return np.array([first, *(lr.answer(self.S, values) for lr in self.party[1:])])
-
-    def update(self, y: Any) -> None:
-        """Learn the labels.
-
-        Parameters
-        ----------
-        y : array-like (m,)
-            One for each label; NaN where it is not known, and then its learner learns nothing from the round. The first
-            should be known as a rule: it decides whether exploring is worth it, and from its sums features are compared.
-
-        Raises
-        ------
-        ProtocolError
-            Out of order.
-        ValueError
-            If a label is no number of usable size; nothing is learnt then.
-        """
-        first, labels, m = self.party[0], as_array(y, "y"), len(self.party)
-        first.due("update")
-        if labels.shape != (m,) or labels.dtype.kind not in "iuf": fail("y", y, f"{m} numbers, one for each label")
-        told = [None if v != v else first._label(f"y[{j}]", v) for j, v in enumerate(labels.tolist())]
-        explored = first.explored_
-        ratios = [first.spread / lr.spread if lr.spread > 0 else 0.0 for lr in self.party]
-        for lr, label, ratio in list(zip(self.party, told, ratios, strict=True))[1:]:  # before the first one chooses for all
-            if label is None: continue
-            lr.teach(label, explored)
-            if told[0] is not None: first.hear(lr, label, ratio)
-        if told[0] is None: first.skip()
-        else: first.update(told[0])
-
-    def skip(self) -> None:
-        "End the round here, at any point of it, and learn nothing from it."
-        self.party[0].skip()
-
-    def learn_whole(self, X: Any, Y: Any) -> None:
-        """Learn from history, between two rounds: rows of which values are known that nobody has to buy.
-
-        Parameters
-        ----------
-        X : array-like (n, d)
-            Values; NaN where one is not known.
-        Y : array-like (n, m)
-            Labels; NaN where one is not known.
-
-        Raises
-        ------
-        ProtocolError
-            In the middle of a round.
-        ValueError
-            As for `Learner.learn_whole`.
-        """
-        self.party[0].due("query")
-        X, Y = (check_features(a) for a in (X, Y))
-        if X.shape[1] != self.party[0].d: fail("number of columns of X", X.shape[1], f"{self.party[0].d}, the number of features")
-        for name, a in (("X", X), ("Y", Y)): check_magnitude(name, np.where(np.isnan(a), 0.0, a))  # all, before one learns
-        if Y.shape != (len(X), len(self.party)): fail("shape of Y", Y.shape, f"{(len(X), len(self.party))}, a row for each of X")
-        for lr, y in zip(reversed(self.party), Y.T[::-1], strict=True): lr.learn_whole(X[~np.isnan(y)], y[~np.isnan(y)])
+    @property
+    def intercept_(self) -> np.ndarray:
+        "What is added to their scores (m,)."
+        return self.linear_function()[1]
 
     def predict_of(self, X: Any) -> np.ndarray:
-        """Predictions for new examples from the favourites of each; nothing is learnt.
+        """Predictions for new examples; nothing is learnt.
 
         Parameters
         ----------
         X : array-like (n, d)
-            Rows, of which only the columns in `favourites_` are read. NaN stands for the mean of what was bought of a column.
+            Rows, of which only the columns in `features_` are read. NaN stands for the mean of what was bought of a column.
 
         Returns
         -------
         array (n, m)
             One for each label.
         """
-        F, first = self.favourites_, self.party[0]
-        X = check_features(X)
-        if X.shape[1] != first.d: fail("number of columns of X", X.shape[1], f"{first.d}, the number of features")
-        rows = np.where(np.isnan(X[:, F]), first.means_[F], X[:, F])
-        lines = [lr.line(F) for lr in self.party]
-        return np.column_stack([rows @ w + level for w, level in lines])
+        X, F, (w, level) = check_features(X), self.features_, self.linear_function()
+        if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
+        return np.where(np.isnan(X[:, F]), self.means_[F], X[:, F]) @ w[:, F].T + level
+
+    def half_width(self, level: float = 0.9) -> np.ndarray:
+        "As for `Learner`, of each label (m,)."
+        return np.array([lr.half_width(level) for lr in self.party])
+
+    def _readable(self) -> np.ndarray: return self.features_
+
+    def _query(self) -> np.ndarray: return self.party[0]._query()
+
+    def _predict(self, values: np.ndarray) -> np.ndarray:
+        S = self.party[0].S[: values.size].copy()
+        return np.array([lr.answer(S, values) for lr in self.party])
+
+    def _take_in(self, S: Any, values: Any) -> np.ndarray:
+        self.S = self.party[0].S  # the same memory
+        return super()._take_in(S, values)
+
+    def _label(self, name: str, y: Any) -> np.ndarray:
+        given, y = y, as_array(y, name)
+        if y.shape != self.label_shape or y.dtype.kind not in "iuf":
+            fail(name, given, f"{len(self.party)} numbers, one for each label", "NaN for one that is not known")
+        for j in np.flatnonzero(self._unusable(y))[:1]: check_label(f"{name}[{j}]", float(y[j]))
+        return y.astype(float)
+
+    def _unusable(self, y: np.ndarray) -> np.ndarray: return ~((np.abs(y) <= LARGEST) | np.isnan(y))
+
+    def _wrong(self, y: np.ndarray) -> np.ndarray: return np.logical_or.reduce(self._unusable(y), axis=1)
+
+    def _update(self, y: np.ndarray) -> None:
+        first, explored, known = self.party[0], self.explored_, ~np.isnan(y)
+        ratios = [first.spread / lr.spread if lr.spread > 0 else 0.0 for lr in self.party]
+        for j in (np.flatnonzero(known[1:]) + 1).tolist():  # before the first one chooses for all
+            self.party[j].teach(float(y[j]), self._cost, explored)
+            if known[0]: first.hear(self.party[j], float(y[j]), ratios[j])
+        if known[0]: first.teach(float(y[0]), self._cost, explored)
+        else: first.skip()
+
+    def skip(self) -> None:
+        "End the round here, at any point of it, and learn nothing from it."
+        super().skip()
+        self.party[0].skip()
+
+    def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
+        for lr, label in zip(self.party[::-1], y.T[::-1], strict=True):
+            if (known := ~np.isnan(label)).any(): lr._add_history(X[known], label[known])
+
+    def _check_purchase(self, S: np.ndarray) -> None: self.party[0]._check_purchase(S)
+
+    def _count_as(self, explored: bool) -> None: self.party[0]._count_as(explored)
+
+    def _merge(self, others: list[Any], since: Any) -> None:
+        for j in range(len(self.party))[::-1]:  # the first one last, since it chooses for all
+            self.party[j]._merge([lr.party[j] for lr in others], since and since.party[j])
