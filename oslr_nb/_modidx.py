@@ -4979,6 +4979,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                      'oslr_nb/practice/recommend.py'),
                                             'oslr_nb.practice.recommend.Sample.sold': ( 'practice/recommend.html#sample.sold',
                                                                                         'oslr_nb/practice/recommend.py'),
+                                            'oslr_nb.practice.recommend.Sample.widest': ( 'practice/recommend.html#sample.widest',
+                                                                                          'oslr_nb/practice/recommend.py'),
                                             'oslr_nb.practice.recommend.about_budget': ( 'practice/recommend.html#about_budget',
                                                                                          'oslr_nb/practice/recommend.py'),
                                             'oslr_nb.practice.recommend.about_change': ( 'practice/recommend.html#about_change',

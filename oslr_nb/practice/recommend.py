@@ -65,6 +65,13 @@ class Sample:
         "The budget, in money or groups where there are some."
         return self.budget if self.money is None else self.money
 
+    @property
+    def widest(self) -> int:
+        "Features that a round may buy, at most."
+        if self.groups is None or self.money is None: return self.budget
+        things = int(self.money / (1.0 if self.costs is None else max(float(self.costs.min()), 1e-9 * self.money)))
+        return int(np.sort(np.bincount(self.groups))[::-1][:things].sum())
+
 
 def in_units(v: np.ndarray) -> np.ndarray:
     "Columns less their means, divided by their deviations; a constant is 0. In two steps, so that small numbers do no harm."
@@ -154,7 +161,7 @@ def promise(e: Entry, s: Sample, c: Constants, gain: float) -> str:
 # %% ../../nbs/practice/recommend.ipynb #ee1a9c61
 def most_rounds(s: Sample) -> int:
     "Rounds that are played in one go, at most."
-    return min(TRIAL, 4 * 10**9 // s.budget**3, max(2000, 10**7 // s.d))
+    return min(TRIAL, 4 * 10**9 // s.widest**3, max(2000, 10**7 // s.d))
 
 
 def trial(s: Sample, **options: Any) -> tuple[float, float] | None:

@@ -11,6 +11,7 @@ from conftest import command
 import oslr_nb as oslr
 from oslr_nb.practice import report
 from oslr_nb.practice.budgets import budgets_of, enough, loss_curve, residual, rounds_needed, steps
+from oslr_nb.practice.recommend import most_rounds, read_sample
 from oslr_nb.practice.tables import run_table as report_run
 
 RNG = np.random.default_rng(3)
@@ -146,3 +147,13 @@ def test_the_report_shows_other_budgets_of_small_tables(tmp_path, monkeypatch):
     monkeypatch.setattr(report, "WHOLE", 2399)
     assert report_run(tmp_path / "t.csv", target="y", budget=3, out=tmp_path / "b")["budgets"] is None
     assert "shown of tables with up to 2,399 numbers" in (tmp_path / "b" / "report.html").read_text()
+
+
+def test_rounds_are_fewer_where_a_word_has_many_values():
+    "What a round may buy decides how many are played: a group of 150 dummies is one thing to buy, and 150 features."
+    place = np.arange(600) % 150
+    Z = np.column_stack([np.eye(150)[place], RNG.standard_normal((600, 3))])
+    for options in ({"budget": 2}, {"budget": 3.0, "costs": [2.0, 1.0, 1.0, 1.0]}):
+        s = read_sample(Z, Z[:, 150], groups=[0] * 150 + [1, 2, 3], **options)
+        assert 149 <= s.widest <= 153 and 500 < most_rounds(s) <= 4e9 / 149**3
+    assert read_sample(X, Y, 3).widest == 3 and most_rounds(read_sample(X, Y, 3)) == 20_000
