@@ -104,14 +104,18 @@ local function theorem(div, name)
   div.content = pandoc.Blocks(heading_block(with_title(number(div.identifier), title))) .. div.content
   return div
 end
-local function proved(title)   -- the statement that the title of a proof names, or the last one
-  local named
+local function proved(title)   -- the statement that the title of a proof names, or the last one; its place, if that is another page
+  local named, place
   local function keep(id) if not named and theorems[kind_of(id)] then named = id end end
   for _, inline in ipairs(title or {}) do
-    inline:walk {Cite = function(cite) keep(cite.citations[1].id) end, Link = function(link) keep(link.target:match '^#(.*)' or '') end}
-    if inline.t == 'Cite' then keep(inline.citations[1].id) elseif inline.t == 'Link' then keep(inline.target:match '^#(.*)' or '') end
+    local function follow(link)
+      if not named and link.target:match '%.ipynb#' then place = link.target end
+      keep(link.target:match '#(.*)' or '')
+    end
+    inline:walk {Cite = function(cite) keep(cite.citations[1].id) end, Link = follow}
+    if inline.t == 'Cite' then keep(inline.citations[1].id) elseif inline.t == 'Link' then follow(inline) end
   end
-  return named or statement
+  return named or statement, named and place
 end
 local LONG, shown = 900, 0   -- characters, TeX included; a longer proof opens with a click, if the page has others
 local function steps(blocks)   -- the idea of a proof in its own words: the names of its steps
@@ -124,16 +128,16 @@ local function steps(blocks)   -- the idea of a proof in its own words: the name
 end
 local function proof(div)
   local title = take_title(div)
-  local head, of = pandoc.Emph(with_title('Proof', title) .. {Str '.'}), proved(title)
+  local head, of, place = pandoc.Emph(with_title('Proof', title) .. {Str '.'}), proved(title)
   if html and of and div.identifier == '' then
     local last = proofs[of]
     div.identifier = last and last .. '-more' or 'proof-' .. of
     proofs[of] = proofs[of] or div.identifier
     while labels[div.identifier] do div.identifier = div.identifier .. '-more' end
     labels[div.identifier] = {}
-    head = pandoc.Span {head, pandoc.Space(), pandoc.Link({Str '↑'}, '#' .. of, 'What is proved', {class = 'to-statement', ['aria-label'] = 'What is proved'})}
+    head = pandoc.Span {head, pandoc.Space(), pandoc.Link({Str '↑'}, place or '#' .. of, 'What is proved', {class = 'to-statement', ['aria-label'] = 'What is proved'})}
   end
-  if html and shown > 1 and #pandoc.utils.stringify(div.content) > LONG then
+  if html and shown > 1 and not place and #pandoc.utils.stringify(div.content) > LONG then   -- what a page of proofs is for stays open
     div.content = details(false, pandoc.Inlines {head} .. steps(div.content), div.content)
     return div
   end

@@ -16,7 +16,7 @@ __all__ = []
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -28,59 +28,9 @@ from ...core.mathematics.designs import pair_minimum
 from ...core.game.driver import simulate
 from ...core.mathematics.geometry import eigenbasis, top_buffer, top_k, top_update, truncation_factor
 from ...core.game.learner import Learner
-from ...core.mathematics.oco import dual_averaging, dual_averaging_step, linear_regret
-from ..problems import FiniteProblem, Table, linear_table, rational, sign_table, signs
+from ...core.mathematics.oco import dual_averaging_step
+from ..problems import Table, linear_table, rational, sign_table, signs
 from ..claims import Case, Erratum, Evidence, agrees, claim, law_of_draws, mean_limit, regret_in_band, slope_interval
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1a02542d
-@claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting",
-       controls={"the noise has the sign of the first feature": {"correlated": True}})
-def loss_is_quadratic(case: Case, correlated: bool = False) -> Evidence:
-    "Expected loss by enumeration and by the formula, at a random w and (last half of the cases) at w* with a part of its support missed."
-    p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
-    if case.number >= 10: w = np.where(np.arange(3) != (np.flatnonzero(p.w)[0] if p.w.any() else 0), p.w, Fraction(0))
-    noise = (lambda x, e: abs(e) * (1 if x[0] >= 0 else -1)) if correlated else (lambda x, e: e)
-    loss = p.mean(lambda x, e: ((w - p.w) @ x - noise(x, e)) ** 2)
-    return Evidence(loss, "==", p.excess(w) + p.mean(lambda x, e: e**2))
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #172cdafa
-@claim("ito2017", "section 3", id="A0c", tier="search", tex=r"\sigma_1\le1", cases=20, proof="lem-setting",
-       controls={"examples of norm 2": {"length": 2.0}})
-def largest_singular_value(case: Case, length: float = 1.0) -> Evidence:
-    "Largest eigenvalue of V for random points on a sphere of this radius."
-    x = case.rng.standard_normal((1 + case.number, 4))
-    x *= length / np.linalg.norm(x, axis=1, keepdims=True)
-    return Evidence(np.linalg.eigvalsh(x.T @ x / len(x))[-1], "<=", 1, tol=1e-12)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #ed7d9e5e
-def game_tree(p: FiniteProblem, w: np.ndarray, u: np.ndarray, rounds: int, peek: bool) -> tuple[Fraction, Fraction]:
-    "Expected regret against u, and expected sum of ||L(D w - w*)||^2, over all paths; one of two features is seen."
-    if rounds == 0: return Fraction(0), Fraction(0)
-    regret = excess = Fraction(0)
-    share = Fraction(1, len(p.points) * len(p.noises) * (1 if peek else 2))
-    for x, e in itertools.product(p.points, p.noises):
-        for i in [int(abs(x[1]) > abs(x[0]))] if peek else (0, 1):
-            D = np.array([Fraction(i == 0), Fraction(i == 1)])
-            y = p.w @ x + e
-            error = (D * w) @ x - y
-            later = game_tree(p, w - error * D * x, u, rounds - 1, peek)
-            regret += share * (error**2 - (u @ x - y) ** 2 + later[0])
-            excess += share * (p.excess(D * w) + later[1])
-    return regret, excess
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #787bd90d
-@claim("ito2017", "equation (4)", id="A0d", tier="exact",
-       tex=r"\mathbb E R_T(w)\le\mathbb E R_T(w^*)=\mathbb E\sum_t\Vert L(D_tw_t-w^*)\Vert^2",
-       cases=["by hand", "bound", *["equality", "bound"] * 3], proof="lem-setting",
-       controls={"the learner peeks at the example when it chooses what to see": {"peek": True}})
-def reduction(case: Case, peek: bool = False) -> Evidence:
-    "Equation (4) on all paths: equality for the true weights, an upper bound for others."
-    p, half = FiniteProblem.draw(case.rng, 2, 1, n=2), Fraction(1, 2)
-    if case.value == "by hand":  # two points with another feature in front each
-        p = FiniteProblem(np.array([[2 * half, half], [half / 2, -half]]), np.array([-half / 2, half / 2]), np.array([half, 0 * half]))
-    u = p.w + rational(case.rng, 2, 3) / 4 if case.value == "bound" else p.w
-    regret, excess = game_tree(p, np.array([Fraction(0)] * 2), u, 3, peek)
-    return Evidence(regret, "<=" if case.value == "bound" else "==", excess)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #a4f85b2d
 @claim("ito2017", "greedy and uniform are linear (ours)", id="A21", tier="certificate", proof="prp-naive",
@@ -170,18 +120,6 @@ def second_moment(case: Case) -> Evidence:
     found = largest_moment(Observe(d, budget, tuple(range(top))), 1.0, 1.0, 1.0, case.rng, 2)
     return Evidence(found, "<=", 16.0 / float(pair_minimum(d, budget, top)), tol=1e-6)
 
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #886f46a2
-@claim("ito2017", "Lemma 5 under Observe (ours)", id="A5s", tier="search",
-       tex=r"\mathbb E\Vert\hat g_t\Vert^2\le M=\tfrac1{q^*}+\tfrac{15}p", proof="lem-moment",
-       cases=[(4, 3, 1, 1, 1, 1), (6, 4, 2, 1, 1, 1), (7, 2, 0, 1, 1, 1), (5, 4, 1, 0.5, 1, 3), (5, 3, 1, 1, 0.5, 2)],
-       controls={"0.95 of it": 0.95, "16/p, as if pairs cost nothing": {"pairs": False}})
-def observe_moment(case: Case, pairs: bool = True) -> Evidence:
-    "Largest E||g||^2 found, against bound_observe_moment; case (d, k', k1, B, Y, R)."
-    d, budget, top, *sizes = case.value
-    bound = bound_observe_moment(d, budget, top, *sizes)
-    if not pairs: bound = 16 * (d - top) / (budget - top) * sizes[0] ** 2
-    return Evidence(largest_moment(Observe(d, budget, tuple(range(top))), *sizes, case.rng, 1), "<=", bound, tol=1e-6)
-
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1da911af
 @claim("ito2017", "equation (5)", id="A3", tier="certificate", cases=12, proof="eq-weights",
        tex=r"w_t=-\hat h_{t-1}/\max\{\lambda_t,\Vert\hat h_{t-1}\Vert\}",
@@ -196,106 +134,6 @@ def weights_closed_form(case: Case, drop_max: bool = False) -> Evidence:
     cp.Problem(cp.Minimize(h @ w + lam / 2 * cp.sum_squares(w)), [cp.norm(w) <= radius]).solve(solver=cp.CLARABEL)
     closed = -h / lam if drop_max else dual_averaging_step(h, lam, radius)
     return Evidence(np.abs(closed - w.value).max(), "==", 0, tol=1e-4)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #5e2bf2a0
-def truncations(case: Case, shift: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    "Random and worst (w, u, D w, V) with u k-sparse and D keeping top k1 + shift; case.value is (d, k, k1)."
-    d, k, top = case.value
-    nu, missed = truncation_factor(k, top, d), min(k, d - top)
-    for trial in range(300):
-        A = case.rng.standard_normal((d, d))
-        V = case.rng.uniform(0.1, 1) * A.T @ A / np.linalg.norm(A, 2) ** 2
-        u, w = np.zeros(d), case.rng.standard_normal(d)
-        u[-k:] = case.rng.standard_normal(k)
-        if trial % 3 == 0: w, V = u.copy(), np.eye(d)
-        if trial % 3 == 1: w = u + case.rng.uniform(0, 0.7) * case.rng.standard_normal(d)
-        if trial in (2, 5):  # extremal for the truncation lemma, and for the missed part alone
-            w, u, V = np.zeros(d), np.zeros(d), np.eye(d)
-            w[: top - k + missed], w[d - missed :], u[d - missed :] = 1, 1, nu / (nu - 1) if trial == 2 else 2
-            w[top - k + missed : top], u[top - k + missed : top] = 2, 2
-        if trial in (8, 11, 14):  # favourites in the weakest direction: extremal for large sigma_1 / sigma_d
-            w, u = np.r_[np.ones(top), np.zeros(d - top)], np.zeros(d)
-            w[d - missed :], u[d - missed :] = 1, 1
-            V = np.diag(np.where(np.arange(d) < top, {8: 1e-2, 11: 1e-4, 14: 1 / 16}[trial], {8: 1, 11: 1, 14: 0.25}[trial]))
-        extra = case.rng.random(d) < (0 if trial < 15 else 0.2)  # S may be larger than the top
-        keep = np.isin(np.arange(d), top_k(w, top + shift)) | extra
-        yield w, u, np.where(keep, w, 0.0), V
-
-
-def worst_pair(sides: list[tuple[float, float]]) -> Evidence:
-    "The pair with the largest quotient; pairs of zeros do not count, and a right side that is nearly zero is zero."
-    e = Evidence.worst((a, b if b > 1e-12 else 0.0) for a, b in sides if a > 1e-12)
-    return Evidence(e.lhs, "<=", e.rhs, tol=1e-9 * max(1.0, e.rhs))
-
-
-SHAPES = [(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4), (7, 3, 5)]
-
-
-def excesses(case: Case, factor: Callable[[float, float], float], shift: int = 0) -> Evidence:
-    "||L(Dw - u)||^2 against factor(sigma_1, sigma_d) ||L(w - u)||^2 at the worst of the pairs."
-    sides = []
-    for w, u, kept, V in truncations(case, shift):
-        low, *_, high = np.sqrt(np.linalg.eigvalsh(V))
-        sides.append(((kept - u) @ V @ (kept - u), factor(high, low) * ((w - u) @ V @ (w - u))))
-    return worst_pair(sides)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #98978729
-@claim("ito2017", "Lemma 3", id="A6", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\tfrac{3}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
-       controls={"k1 = k - 1": lambda case: {"shift": case.value[1] - case.value[2] - 1},
-                 "the constant 2.6": 2.6 / 3,
-                 "sigma_d in place of its square": {"power": 1}})
-def top_features_suffice(case: Case, shift: int = 0, power: int = 2) -> Evidence:
-    "The two sides at the worst of random, near and extremal pairs; case (d, k, k1)."
-    return excesses(case, lambda high, low: 3.0 / low**power, shift)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #9d99c559
-@claim("ito2017", "Lemma 3, sharpened (ours)", id="A6s", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
-       controls={"99 % of the constant": 0.99,
-                 "sigma_1 / sigma_d without the squares": {"powers": (1, 1)},
-                 "the fourth power of sigma_1": {"powers": (4, 2)}})
-def top_features_sharpened(case: Case, powers: tuple[int, int] = (2, 2)) -> Evidence:
-    "The two sides at the worst of the same pairs, with nu sigma_1^2 / sigma_d^2; attained for V = I."
-    d, k, top = case.value
-    return excesses(case, lambda high, low: truncation_factor(k, top, d) * high ** powers[0] / low ** powers[1])
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #1f0d3ced
-@claim("ito2017", "equations (9), (10)", id="A7", tier="search", cases=SHAPES, proof="lem-top",
-       tex=r"\textstyle\sum_{i\in S^*\setminus S_t}w_i^{*2}\le2\Vert w_t-w^*\Vert^2",
-       controls={"the set holds k - 1 top features only": lambda case: {"shift": case.value[1] - case.value[2] - 1},
-                 "the constant 1.99": 1.99 / 2})
-def missed_weight(case: Case, shift: int = 0) -> Evidence:
-    "The two sides at the worst of the same pairs."
-    return worst_pair([((u**2)[kept == 0].sum(), 2.0 * ((w - u) ** 2).sum()) for w, u, kept, _ in truncations(case, shift)])
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #d1413888
-@claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2",
-       controls={"98 % of the last lambda": {"last_lambda": 0.98}, "98 % of the whole": 0.98})
-def dual_averaging_regret(case: Case, last_lambda: float = 1.0) -> Evidence:
-    "Regret and bound on 60 rounds of random, constant, chasing and orthogonal gradients, against the best u of the ball."
-    kind, d = case.number % 4, 60 if case.number % 4 == 3 else 3
-    lam = np.sqrt(np.arange(1, 61)) * case.rng.uniform(0.5, 5)
-    if kind == 3: lam = np.full(60, case.rng.uniform(0.5, 5) * math.sqrt(60))
-    draw = case.rng.standard_normal((60, d))
-    gradient = (
-        lambda j, w: draw[j], lambda j, w: draw[0], lambda j, w: w / max(np.linalg.norm(w), 1e-9) + 0.1 * draw[j],
-        lambda j, w: lam[0] / math.sqrt(60) * np.eye(60)[j],
-    )[kind]
-    w, g = dual_averaging(gradient, d, lam)
-    h = g.sum(axis=0)
-    bound = ((g**2).sum(axis=1) / (2 * lam)).sum() + last_lambda * lam[-1] / 2
-    return Evidence(linear_regret(w, g, -h / np.linalg.norm(h))[-1], "<=", bound, tol=1e-9)
-
-# %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0e178d52
-@claim("ito2017", "Theorem 2, step 3 (ours)", id="A9i", tier="exact", cases=20, proof="thm-two",
-       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle", controls={"convexity only: without the half": 2})
-def quadratic_gains_a_half(case: Case) -> Evidence:
-    "Both sides by enumeration, in fractions."
-    p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
-    gradient = p.mean(lambda x, e: 2 * ((w - p.w) @ x - e) * x)
-    return Evidence(p.excess(w), "==", gradient @ (w - p.w) / 2)
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #0ecd9411
 @claim("ito2017", "the bounds as functions", id="A10v", tier="exact", proof="cor-printed",
@@ -418,7 +256,7 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float | None
     return agrees(lr, lambda sets: algorithm_1(X, y, budget, lr.top, lam, lambda t, w: sets[t], radius or R), X, y, "h")
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
-@claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="lem-setting",
+@claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="alg-one",
        cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)], controls={"the loss is taken at w_t instead of D_t w_t": {"masked": False}})
 def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
     "Sum over 200 compiled rounds of the distance between the loss that is paid and l_t(D_t w_t), with w_t = coef_ before the round."
@@ -640,3 +478,171 @@ def square_root_rate(case: Case, kind: str = "two") -> Evidence:
     T, rate = [2**n for n in range(14, 19)], math.sqrt(2 * bound_observe_moment(4, 3, 1))
     regrets = long_regrets(table, lambda i: rival(kind, 4, 1, rate, i), T, 6 if kind == "two" else 2, case.rng)
     return Evidence(slope_interval(np.array(T), regrets, 1e-3, case.rng)[1], "<=", 0.5, tol=0.02)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #4628c485
+from collections.abc import Iterator
+
+from ...core.mathematics.oco import dual_averaging, linear_regret
+from ..problems import FiniteProblem
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #1a02542d
+@claim("ito2017", "section 3", id="A0b", tier="exact", tex=r"\ell(w)=\Vert L(w-w^*)\Vert^2+\sigma^2", cases=20, proof="lem-setting",
+       controls={"the noise has the sign of the first feature": {"correlated": True}})
+def loss_is_quadratic(case: Case, correlated: bool = False) -> Evidence:
+    "Expected loss by enumeration and by the formula, at a random w and (last half of the cases) at w* with a part of its support missed."
+    p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
+    if case.number >= 10: w = np.where(np.arange(3) != (np.flatnonzero(p.w)[0] if p.w.any() else 0), p.w, Fraction(0))
+    noise = (lambda x, e: abs(e) * (1 if x[0] >= 0 else -1)) if correlated else (lambda x, e: e)
+    loss = p.mean(lambda x, e: ((w - p.w) @ x - noise(x, e)) ** 2)
+    return Evidence(loss, "==", p.excess(w) + p.mean(lambda x, e: e**2))
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #172cdafa
+@claim("ito2017", "section 3", id="A0c", tier="search", tex=r"\sigma_1\le1", cases=20, proof="lem-setting",
+       controls={"examples of norm 2": {"length": 2.0}})
+def largest_singular_value(case: Case, length: float = 1.0) -> Evidence:
+    "Largest eigenvalue of V for random points on a sphere of this radius."
+    x = case.rng.standard_normal((1 + case.number, 4))
+    x *= length / np.linalg.norm(x, axis=1, keepdims=True)
+    return Evidence(np.linalg.eigvalsh(x.T @ x / len(x))[-1], "<=", 1, tol=1e-12)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #ed7d9e5e
+def game_tree(p: FiniteProblem, w: np.ndarray, u: np.ndarray, rounds: int, peek: bool) -> tuple[Fraction, Fraction]:
+    "Expected regret against u, and expected sum of ||L(D w - w*)||^2, over all paths; one of two features is seen."
+    if rounds == 0: return Fraction(0), Fraction(0)
+    regret = excess = Fraction(0)
+    share = Fraction(1, len(p.points) * len(p.noises) * (1 if peek else 2))
+    for x, e in itertools.product(p.points, p.noises):
+        for i in [int(abs(x[1]) > abs(x[0]))] if peek else (0, 1):
+            D = np.array([Fraction(i == 0), Fraction(i == 1)])
+            y = p.w @ x + e
+            error = (D * w) @ x - y
+            later = game_tree(p, w - error * D * x, u, rounds - 1, peek)
+            regret += share * (error**2 - (u @ x - y) ** 2 + later[0])
+            excess += share * (p.excess(D * w) + later[1])
+    return regret, excess
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #787bd90d
+@claim("ito2017", "equation (4)", id="A0d", tier="exact",
+       tex=r"\mathbb E R_T(w)\le\mathbb E R_T(w^*)=\mathbb E\sum_t\Vert L(D_tw_t-w^*)\Vert^2",
+       cases=["by hand", "bound", *["equality", "bound"] * 3], proof="lem-setting",
+       controls={"the learner peeks at the example when it chooses what to see": {"peek": True}})
+def reduction(case: Case, peek: bool = False) -> Evidence:
+    "Equation (4) on all paths: equality for the true weights, an upper bound for others."
+    p, half = FiniteProblem.draw(case.rng, 2, 1, n=2), Fraction(1, 2)
+    if case.value == "by hand":  # two points with another feature in front each
+        p = FiniteProblem(np.array([[2 * half, half], [half / 2, -half]]), np.array([-half / 2, half / 2]), np.array([half, 0 * half]))
+    u = p.w + rational(case.rng, 2, 3) / 4 if case.value == "bound" else p.w
+    regret, excess = game_tree(p, np.array([Fraction(0)] * 2), u, 3, peek)
+    return Evidence(regret, "<=" if case.value == "bound" else "==", excess)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #5e2bf2a0
+def truncations(case: Case, shift: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    "Random and worst (w, u, D w, V) with u k-sparse and D keeping top k1 + shift; case.value is (d, k, k1)."
+    d, k, top = case.value
+    nu, missed = truncation_factor(k, top, d), min(k, d - top)
+    for trial in range(300):
+        A = case.rng.standard_normal((d, d))
+        V = case.rng.uniform(0.1, 1) * A.T @ A / np.linalg.norm(A, 2) ** 2
+        u, w = np.zeros(d), case.rng.standard_normal(d)
+        u[-k:] = case.rng.standard_normal(k)
+        if trial % 3 == 0: w, V = u.copy(), np.eye(d)
+        if trial % 3 == 1: w = u + case.rng.uniform(0, 0.7) * case.rng.standard_normal(d)
+        if trial in (2, 5):  # extremal for the truncation lemma, and for the missed part alone
+            w, u, V = np.zeros(d), np.zeros(d), np.eye(d)
+            w[: top - k + missed], w[d - missed :], u[d - missed :] = 1, 1, nu / (nu - 1) if trial == 2 else 2
+            w[top - k + missed : top], u[top - k + missed : top] = 2, 2
+        if trial in (8, 11, 14):  # favourites in the weakest direction: extremal for large sigma_1 / sigma_d
+            w, u = np.r_[np.ones(top), np.zeros(d - top)], np.zeros(d)
+            w[d - missed :], u[d - missed :] = 1, 1
+            V = np.diag(np.where(np.arange(d) < top, {8: 1e-2, 11: 1e-4, 14: 1 / 16}[trial], {8: 1, 11: 1, 14: 0.25}[trial]))
+        extra = case.rng.random(d) < (0 if trial < 15 else 0.2)  # S may be larger than the top
+        keep = np.isin(np.arange(d), top_k(w, top + shift)) | extra
+        yield w, u, np.where(keep, w, 0.0), V
+
+
+def worst_pair(sides: list[tuple[float, float]]) -> Evidence:
+    "The pair with the largest quotient; pairs of zeros do not count, and a right side that is nearly zero is zero."
+    e = Evidence.worst((a, b if b > 1e-12 else 0.0) for a, b in sides if a > 1e-12)
+    return Evidence(e.lhs, "<=", e.rhs, tol=1e-9 * max(1.0, e.rhs))
+
+
+SHAPES = [(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4), (7, 3, 5)]
+
+
+def excesses(case: Case, factor: Callable[[float, float], float], shift: int = 0) -> Evidence:
+    "||L(Dw - u)||^2 against factor(sigma_1, sigma_d) ||L(w - u)||^2 at the worst of the pairs."
+    sides = []
+    for w, u, kept, V in truncations(case, shift):
+        low, *_, high = np.sqrt(np.linalg.eigvalsh(V))
+        sides.append(((kept - u) @ V @ (kept - u), factor(high, low) * ((w - u) @ V @ (w - u))))
+    return worst_pair(sides)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #98978729
+@claim("ito2017", "Lemma 3", id="A6", tier="search", cases=SHAPES, proof="lem-top",
+       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\tfrac{3}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
+       controls={"k1 = k - 1": lambda case: {"shift": case.value[1] - case.value[2] - 1},
+                 "the constant 2.6": 2.6 / 3,
+                 "sigma_d in place of its square": {"power": 1}})
+def top_features_suffice(case: Case, shift: int = 0, power: int = 2) -> Evidence:
+    "The two sides at the worst of random, near and extremal pairs; case (d, k, k1)."
+    return excesses(case, lambda high, low: 3.0 / low**power, shift)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #9d99c559
+@claim("ito2017", "Lemma 3, sharpened (ours)", id="A6s", tier="search", cases=SHAPES, proof="lem-top",
+       tex=r"\Vert L(D_tw_t-w^*)\Vert^2\le\nu\,\tfrac{\sigma_1^2}{\sigma_d^2}\Vert L(w_t-w^*)\Vert^2\text{ if }k\le k_1",
+       controls={"99 % of the constant": 0.99,
+                 "sigma_1 / sigma_d without the squares": {"powers": (1, 1)},
+                 "the fourth power of sigma_1": {"powers": (4, 2)}})
+def top_features_sharpened(case: Case, powers: tuple[int, int] = (2, 2)) -> Evidence:
+    "The two sides at the worst of the same pairs, with nu sigma_1^2 / sigma_d^2; attained for V = I."
+    d, k, top = case.value
+    return excesses(case, lambda high, low: truncation_factor(k, top, d) * high ** powers[0] / low ** powers[1])
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #1f0d3ced
+@claim("ito2017", "equations (9), (10)", id="A7", tier="search", cases=SHAPES, proof="lem-top",
+       tex=r"\textstyle\sum_{i\in S^*\setminus S_t}w_i^{*2}\le2\Vert w_t-w^*\Vert^2",
+       controls={"the set holds k - 1 top features only": lambda case: {"shift": case.value[1] - case.value[2] - 1},
+                 "the constant 1.99": 1.99 / 2})
+def missed_weight(case: Case, shift: int = 0) -> Evidence:
+    "The two sides at the worst of the same pairs."
+    return worst_pair([((u**2)[kept == 0].sum(), 2.0 * ((w - u) ** 2).sum()) for w, u, kept, _ in truncations(case, shift)])
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #886f46a2
+@claim("ito2017", "Lemma 5 under Observe (ours)", id="A5s", tier="search",
+       tex=r"\mathbb E\Vert\hat g_t\Vert^2\le M=\tfrac1{q^*}+\tfrac{15}p", proof="lem-moment",
+       cases=[(4, 3, 1, 1, 1, 1), (6, 4, 2, 1, 1, 1), (7, 2, 0, 1, 1, 1), (5, 4, 1, 0.5, 1, 3), (5, 3, 1, 1, 0.5, 2)],
+       controls={"0.95 of it": 0.95, "16/p, as if pairs cost nothing": {"pairs": False}})
+def observe_moment(case: Case, pairs: bool = True) -> Evidence:
+    "Largest E||g||^2 found, against bound_observe_moment; case (d, k', k1, B, Y, R)."
+    d, budget, top, *sizes = case.value
+    bound = bound_observe_moment(d, budget, top, *sizes)
+    if not pairs: bound = 16 * (d - top) / (budget - top) * sizes[0] ** 2
+    return Evidence(largest_moment(Observe(d, budget, tuple(range(top))), *sizes, case.rng, 1), "<=", bound, tol=1e-6)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #d1413888
+@claim("ito2017", "Lemma 4, pathwise with half the constant (ours)", id="A8", tier="certificate", cases=24, proof="lem-rda",
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-w\rangle\le\sum_t\Vert\hat g_t\Vert^2/(2\lambda_t)+\lambda_T/2",
+       controls={"98 % of the last lambda": {"last_lambda": 0.98}, "98 % of the whole": 0.98})
+def dual_averaging_regret(case: Case, last_lambda: float = 1.0) -> Evidence:
+    "Regret and bound on 60 rounds of random, constant, chasing and orthogonal gradients, against the best u of the ball."
+    kind, d = case.number % 4, 60 if case.number % 4 == 3 else 3
+    lam = np.sqrt(np.arange(1, 61)) * case.rng.uniform(0.5, 5)
+    if kind == 3: lam = np.full(60, case.rng.uniform(0.5, 5) * math.sqrt(60))
+    draw = case.rng.standard_normal((60, d))
+    gradient = (
+        lambda j, w: draw[j], lambda j, w: draw[0], lambda j, w: w / max(np.linalg.norm(w), 1e-9) + 0.1 * draw[j],
+        lambda j, w: lam[0] / math.sqrt(60) * np.eye(60)[j],
+    )[kind]
+    w, g = dual_averaging(gradient, d, lam)
+    h = g.sum(axis=0)
+    bound = ((g**2).sum(axis=1) / (2 * lam)).sum() + last_lambda * lam[-1] / 2
+    return Evidence(linear_regret(w, g, -h / np.linalg.norm(h))[-1], "<=", bound, tol=1e-9)
+
+# %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #0e178d52
+@claim("ito2017", "Theorem 2, step 3 (ours)", id="A9i", tier="exact", cases=20, proof="eq-half",
+       tex=r"\Vert L(w-w^*)\Vert^2=\tfrac12\langle\nabla\ell(w),w-w^*\rangle", controls={"convexity only: without the half": 2})
+def quadratic_gains_a_half(case: Case) -> Evidence:
+    "Both sides by enumeration, in fractions."
+    p, w = FiniteProblem.draw(case.rng, 3, 2), rational(case.rng, 3, 5)
+    gradient = p.mean(lambda x, e: 2 * ((w - p.w) @ x - e) * x)
+    return Evidence(p.excess(w), "==", gradient @ (w - p.w) / 2)

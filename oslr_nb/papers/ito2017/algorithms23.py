@@ -390,7 +390,7 @@ def in_unit_norms(bound: Callable[..., float], c: Constants, T: int, low: float)
     return unit**2 * bound(c.w * c.norm / unit, T, c.d, c.budget, low / c.norm, c.high / c.norm)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a0a27822
-@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-six", least=(0, 1),
+@register("ito2017", needs="iid Lin Sparse LI Bounded", theorem="papers/ito2017/02_algorithms23_proof.ipynb#thm-six", least=(0, 1),
           bound_of=lambda c, T: in_unit_norms(bound_6_uniform, c, T, c.low), budget=r"`budget` $\ge\max(k,2)$",
           assumptions="independent draws, linear model, linearly independent features",
           bound=r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{\sigma_1^2}{\sigma_d^8}\bigr)$ for fixed $w^*$, at best $\frac{d^7}{k'^4}$: "
@@ -438,7 +438,7 @@ class RDA2(SquaresRDA):
         super().__init__(d, budget, seed, top, (step, explorer_step), radius=radius, x_norm=x_norm, y_max=y_max)
 
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #5818b565
-@register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23.ipynb#thm-seven", least=(0, 1),
+@register("ito2017", needs="iid Lin Sparse Comp Bounded", theorem="papers/ito2017/02_algorithms23_proof.ipynb#thm-seven", least=(0, 1),
           bound_of=lambda c, T: in_unit_norms(bound_7_uniform, c, T, c.phi), budget=r"`budget` $\ge\max(k,2)$",
           assumptions="independent draws, linear model, compatible features (near copies allowed)",
           bound=r"$O(\sqrt T)+O\bigl((\frac d{k'})^4\frac{k^4}{\phi_0^8}\bigr)$ for fixed $w^*$: Theorem 7 sharpened",
