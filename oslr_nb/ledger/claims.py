@@ -38,9 +38,10 @@ from ..core.game.registry import papers
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
            'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
-           'failure', 'machine', 'resolution_text', 'on_click', 'ledger_row', 'typeset', 'load_claims', 'claim_ids',
-           'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions', 'mean_limit',
-           'regret_in_band', 'farthest_from_one', 'chance_limit', 'slope_interval', 'law_of_draws', 'agrees', 'settle']
+           'failure', 'machine', 'resolution_text', 'on_click', 'from_elsewhere', 'ledger_row', 'typeset',
+           'load_claims', 'claim_ids', 'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions',
+           'mean_limit', 'regret_in_band', 'farthest_from_one', 'chance_limit', 'slope_interval', 'law_of_draws',
+           'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -421,11 +422,17 @@ def on_click(label: str, text: str) -> str:
     return f'<span class="more" tabindex="0">{label}<span class="inside">{text}</span></span>'
 
 # %% ../../nbs/ledger/claims.ipynb #47d41bbe
+def from_elsewhere(text: str, page: str, root: str) -> str:
+    "A text of a page as another one shows it: its links within the page and to pages beside it lead there from that one's root."
+    beside = lambda m: f"]({root}{page.rpartition('/')[0]}/{m[1]}#" if m[1] else f"]({root}{page}#"
+    return re.sub(r"\]\(([\w.-]*)#", beside, text)
+
+
 def ledger_row(r: Record, root: str) -> str:
     "One row of a ledger on a page: links, and the details behind a click."
     within, plural = f" within {r.tol:g}" if r.tol else "", "s" * (r.cases > 1)
     details = [f"worst of {r.cases} case{plural}: {r.lhs:.4g} {r.op} {r.rhs:.4g}{within}"]
-    if r.corrected: details.append(f"mended: {typeset(r.corrected)}".replace("](#", f"]({root}{r.page}#"))
+    if r.corrected: details.append(from_elsewhere(f"mended: {typeset(r.corrected)}", r.page, root))
     details += [f"control, fails: {why} ({numbers})" for why, numbers in r.controls.items()]
     here = root + r.page if r.page else ""
     item = f"[{r.item}]({here}#{r.proof})" if r.proof else r.item

@@ -11,7 +11,7 @@ from importlib.resources import files
 from unicodedata import normalize
 
 from ..core.base.checks import check_choice
-from ..ledger.claims import ERRATA, Ledger, Record, typeset
+from ..ledger.claims import ERRATA, Ledger, Record, from_elsewhere, typeset
 
 # %% auto #0
 __all__ = ['letter']
@@ -54,7 +54,7 @@ def who(key: str) -> str:
 def card(r: Record) -> str:
     "One erratum: a line with its name; behind it place, what is printed, what fails, the correction, its defence, what depends on it."
     e = r.erratum
-    elsewhere = lambda text: spread(text.replace("](#", f"](../{r.page}#"))  # links within the page of the check
+    elsewhere = lambda text: spread(from_elsewhere(text, r.page, "../"))
     parts = [
         f"[{who(source(r))}](#ref-{source(r)}), {e['place']}.",
         f"**Printed.** {spread(e['printed'])}",

@@ -21,12 +21,12 @@ import numpy as np
 
 from ...core.mathematics.designs import Bernoulli, Uniform
 from ...core.game.driver import simulate
-from ...core.mathematics.geometry import enumerated_eigenvalues, hard_threshold, rip_constant, truncation_factor
+from ...core.mathematics.geometry import enumerated_eigenvalues, hard_threshold, rip_constant
 from ..problems import signs
 from ...core.mathematics.sparse.dantzig_selector import dantzig
 from ...papers.kale2017.greedy import hadamard
 from ..claims import Case, Erratum, Evidence, agrees, chance_limit
-from ..claims import claim, farthest_from_one, random_fractions, regret_in_band, slope_interval
+from ..claims import claim, farthest_from_one, random_fractions, regret_in_band
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d55b6678
 def mean_estimate(x: np.ndarray, k0: int, estimator: str) -> np.ndarray:
@@ -135,197 +135,6 @@ def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
     gap = hard_threshold(np.linalg.solve(V * Uniform(d, k0).second() / used, V @ w), k) - w
     return Evidence(float(gap @ V @ gap), "==", 0, tol=1e-9)
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #6fe5efb5
-@claim("kale2017", "errors of the estimates, step 1 (ours)", id="K7v", tier="search", proof="lem-errors",
-       cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
-       tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
-       controls={"99 % of the bound": 0.99, "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
-def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
-    "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
-    d, k0, B, which = case.value
-    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
-    most = off = 0.0
-    for trial in range(60):
-        x, w = case.rng.uniform(-1, 1, d), case.rng.standard_normal(d) ** 3
-        if trial % 3 == 0: x, w = np.sign(x), np.eye(d)[1 + trial // 3 % (d - 1)]
-        w = B * w / np.abs(w).sum()
-        first, mean = 0.0, 0.0
-        for S, chance in Uniform(d, k0).support():
-            G, c = moment_estimates(x[list(S)], S, float(x @ w), d, estimator)
-            zeta = (c - G @ w)[0]
-            first, mean = first + float(chance) * zeta**2, mean + float(chance) * zeta
-        most, off = max(most, first), max(off, abs(mean))
-    if which == "mean": return Evidence(off, "==", 0, tol=1e-9)
-    return Evidence(most, "<=", B * B / p * (p / q - 1), tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #89695ea4
-@claim("kale2017", "errors of the estimates, step 2 (ours)", id="K7n", tier="exact", proof="lem-errors", cases=range(2, 41),
-       tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}",
-       controls={"beta one per cent smaller": {"beta": 0.99 * 2 / 3 * math.sqrt(2 / math.pi)}})
-def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
-    "E |g|^m and its bound; case m."
-    m = case.value
-    moment = 2 ** (m / 2) * math.gamma((m + 1) / 2) / math.sqrt(math.pi)
-    return Evidence(moment, "<=", math.factorial(m) / 2 * beta ** (m - 2), tol=1e-9 * moment)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #75496423
-def exact_tail(which: str, n: int, d: int, k0: int, level: float) -> float:
-    "P[mean of n terms > level], exactly: 1_i eta / p (noise, sigma = 0.7), 1_i 1_j / q - 1 (pair), or zeta_1 for w = +-e_2, x = 1."
-    from scipy.stats import binom, multinomial, norm
-
-    p, q, m = k0 / d, k0 * (k0 - 1) / (d * (d - 1)), np.arange(1, n + 1)
-    if which == "noise": return float(binom.pmf(m, n, p) @ norm.sf(level * n * p / (0.7 * np.sqrt(m))))
-    if which == "pair": return float(binom.sf(math.floor(n * q * (1 + level)), n, q))
-    low, high = (1 - p / q) / p, 1 / p  # with chances q, p - q; otherwise 0
-    a, sign = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]), 1 if which[-1] == "+" else -1
-    return float(multinomial.pmf(a[sign * a[:, :2] @ [low, high] > n * level], n, [q, p - q, 1 - p]).sum())
-
-
-@claim("kale2017", "errors of the estimates, step 3 (ours)", id="K7b", tier="certificate", proof="lem-errors",
-       cases=[(which, n, d, k0, L) for which in ("design +", "design -", "noise", "pair")
-              for n, d, k0 in ((10, 3, 2), (60, 8, 2), (60, 8, 6), (10, 20, 2)) for L in (1, 4, 12)],
-       tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
-       controls={"70 % of the two terms": {"share": 0.7},
-                 "without the second term, noise": lambda case: {"second": False} if case.value[0] == "noise" else {},
-                 "without the second term, design": lambda case: {"second": False} if case.value[0] == "design -" else {},
-                 "without the second term, pairs": lambda case: {"second": False} if case.value[0] == "pair" else {}})
-def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
-    "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
-    which, n, d, k0, L = case.value
-    levels = lambda L: np.array([*estimation_errors(n, d, k0, L, 0.7), estimation_errors(n, d, k0, L, 0.7, 1e-20)[0]])
-    whole, pair, noise = share * levels(L)
-    if not second:  # of a L^(1/2) + b L the first term: from the values at L and 4 L
-        whole, pair, noise = 2 * levels(L) - levels(4 * L) / 2
-    tail = exact_tail(which, n, d, k0, {"noise": noise, "pair": pair}.get(which, whole - noise))
-    return Evidence(L, "<=", -math.log(max(tail, 1e-300)))
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a88930c5
-@claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
-       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2", controls={"99 % of the bounds": 0.99})
-def rip_orthogonality(case: Case) -> Evidence:
-    "Largest (restricted orthogonality, 1 - smallest eigenvalue) in units of their bounds, matrices scaled to RIP(eps, 3); k = 1, d = 4."
-    eps, found = case.value, 0.0
-    for trial in range(40):
-        A = case.rng.standard_normal((8, 4)) if trial else np.zeros((8, 4))
-        V = A.T @ A / 8 if trial else np.eye(4)
-        if trial == 0: V[:2, :2] = (1 + eps**2) * np.eye(2) + 2 * eps * (1 - np.eye(2))  # extremal
-        if trial:
-            low, high = (math.sqrt(v) for v in enumerated_eigenvalues(V, 3))
-            V = V * (2 / (low + high)) ** 2
-            eps_here = (high - low) / (high + low)
-            V = np.eye(4) + (V - np.eye(4)) * min(1.0, eps / eps_here)
-        if rip_constant(V, 3, "norm").upper > eps + 1e-9: continue
-        theta = max(np.linalg.norm(V[np.ix_(U, [i])], 2) for U in itertools.combinations(range(4), 2) for i in set(range(4)) - set(U))
-        found = max(found, theta / (2 * eps), (1 - enumerated_eigenvalues(V, 2)[0]) / (1 - (1 - eps) ** 2))
-    return Evidence(found, "<=", 1, tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #d962dda4
-def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.ndarray, k: int, gamma: float, slack: float = 1.0) -> float:
-    "Larger of the two distances of Lemma KD 3 (lem-dantzig) over its bound, for the estimates V + noise and (V + noise) w + error."
-    G = V + noise
-    lam, rho = np.abs(error).max(), np.abs(noise).max()
-    found = dantzig(G, G @ w + error, slack * lam).w - w
-    mu = 2 * (slack * lam + np.abs(w).sum() * rho)
-    return max(np.linalg.norm(found) / (math.sqrt(2.5 * k) * mu / gamma), np.abs(found).sum() / (2 * math.sqrt(2) * k * mu / gamma))
-
-
-@claim("kale2017", "Lemma 3, deterministic part (ours)", id="K7", tier="certificate", proof="lem-dantzig",
-       cases=[(d, k, kind) for d, k in ((8, 1), (9, 2), (24, 1)) for kind in ("isometry", "random", "noisy")],
-       tex=r"\Vert\hat w-w^*\Vert_2\le\sqrt{\tfrac52k}\,\tfrac\mu\gamma,\ \Vert\hat w-w^*\Vert_1\le2\sqrt2k\tfrac\mu\gamma,"
-           r"\ \mu=2(\lambda+B\rho)",
-       controls={"radius a fifth of the error, so that w* is not feasible": {"slack": 0.2},
-                 "w* six times denser": lambda case: {"dense": 6} if case.value[0] == 24 else {},
-                 "near-isometry of single features only: two equal columns": lambda case: Evidence(solution_ratio(
-                     np.array([[0.98, 0.99], [0.99, 1.001]]), np.r_[1.0, 0.0], np.full(2, 1e-3), np.zeros((2, 2)), 1, 0.9), "<=", 1)})
-def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidence:
-    "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
-    d, k, kind = case.value
-    worst = 0.0
-    for _ in range(4 if d > 20 and kind != "isometry" else 10):
-        w = np.zeros(d)
-        w[: dense * k] = case.rng.choice([-1.0, 1.0], dense * k) * case.rng.uniform(0.5, 1, dense * k)
-        error = case.rng.choice([-0.1, 0.1], d)
-        V, noise, gamma = np.eye(d), np.zeros((d, d)), 1.0
-        if kind == "isometry": error[: dense * k] = -0.1 * np.sign(w[: dense * k])
-        else:
-            A = case.rng.choice([-1.0, 1.0], (400, d))
-            V = A.T @ A / 400
-            gamma = cone_constant(V, k)
-            if kind == "noisy": noise = np.triu(case.rng.choice([-0.03, 0.03], (d, d)))
-            noise = noise + np.triu(noise, 1).T
-        worst = max(worst, solution_ratio(V, w, error, noise, k, gamma, slack))
-    return Evidence(worst, "<=", 1, tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #043762c9
-@claim("kale2017", "Lemma 4", id="K6", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
-       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2",
-       controls={"k - 1 entries kept": lambda case: {"entries_left_out": 1} if case.value[1] > 1 else {},
-                 "1.617 in place of the golden ratio": 1.617 / math.sqrt(3)})
-def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
-    "Largest ratio of the distances over random, near-tied and extremal vectors; case (d, k)."
-    d, k = case.value
-    worst, v = 0.0, (math.sqrt(5) - 1) / 2
-    for trial in range(200):
-        u, w = np.zeros(d), case.rng.standard_normal(d) * 0.3
-        u[:k] = 1.0
-        if trial == 0: w = np.r_[np.full(k, v - 1e-12), np.full(d - k, v)]
-        if trial == 0 and d > 2 * k: w[2 * k :] = 0
-        if trial % 2: w = w + u
-        worst = max(worst, np.linalg.norm(hard_threshold(w, k - entries_left_out) - u) / np.linalg.norm(w - u))
-    return Evidence(worst, "<=", math.sqrt(3), tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e5075805
-@claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
-       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2", controls={"99.9 % of it": 0.999})
-def golden(case: Case) -> Evidence:
-    "Largest ratio of the same vectors, and the golden ratio, which is `truncation_factor`; case (d, k)."
-    d, k = case.value
-    return Evidence(cutting.check(case).lhs, "<=", math.sqrt(truncation_factor(k, k, d)), tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #b5c5be6d
-@claim("kale2017", "regret identity, section 2.3", id="K8", tier="exact", cases=5, proof="eq-identity",
-       tex=r"(y-x^\top w)^2-(y-x^\top w^*)^2=(x^\top(w^*-w))^2+2\eta\,x^\top(w^*-w)",
-       controls={"the other sign of the noise": {"sign": -1}})
-def identity(case: Case, sign: int = 1) -> Evidence:
-    "Both sides with fractions."
-    x, w, u = (random_fractions(case.rng, 4) for _ in range(3))
-    eta = Fraction(int(case.rng.integers(-9, 10)) or 1, 7)
-    y, gap = x @ u + eta, x @ (u - w)
-    return Evidence((y - x @ w) ** 2 - (y - x @ u) ** 2, "==", gap**2 + sign * 2 * eta * gap)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4bb2360a
-@claim("kale2017", "Lemma 16 of the supplement, with constants (ours)", id="K10", tier="certificate", proof="lem-hindsight",
-       cases=[(12, 6, 1), (12, 6, 2), (30, 8, 2), (8, 8, 2)],
-       tex=r"\sup_{\Vert w\Vert_0\le k}\textstyle\sum_t[\ell_t(w^*)-\ell_t(w)]\le\max_{|U|\le k}"
-           r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2",
-       controls={"dense weights may compete": {"dense": True}, "99 % of the projection": 0.99})
-def hindsight(case: Case, dense: bool = False) -> Evidence:
-    """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
-    In the first trial the noise turns w* into other weights, so that both are equal."""
-    (T, d, k), sides = case.value, []
-    for trial in range(8):
-        X, eta = case.rng.standard_normal((T, d)), case.rng.standard_normal(T)
-        w = np.r_[np.full(k, 1e-3 if trial % 2 else 3.0), np.zeros(d - k)]
-        if trial == 0: eta = X[:, -k:].sum(axis=1) - X @ w
-        project = lambda U, v, X=X: v - X[:, U] @ np.linalg.lstsq(X[:, U], v, rcond=None)[0]
-        y = X @ w + eta
-        sets = [list(V) for V in itertools.combinations(range(d), k)]
-        least = min((project(V, y) ** 2).sum() for V in ([list(range(d))] if dense else sets))
-        most = max((eta**2).sum() - (project(sorted({*V, *range(k)}), eta) ** 2).sum() for V in sets)
-        sides.append(((eta**2).sum() - least, most))
-    return Evidence.worst(sides, tol=1e-9)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #4d34cd6e
-@claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
-       cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)], tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
-       controls={"1.8 in place of both factors 2": {"factor": 1.8}})
-def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
-    "L and minus the logarithm of the exact chance; case (m, L)."
-    from scipy.stats import chi2
-
-    m, L = case.value
-    return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #b6aa9afd
 DANTZIG_FUNCTIONS = ("lambda", "rho", "L_s", "the bound", "the radius", "the radius of (Kale 3)", "the limit", "its slope",
                      "gamma", "gamma, few features")
@@ -350,7 +159,7 @@ def bounds_as_functions(
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1)) if pair else k0 / d
     hidden = float(k0 < d)
 
-    def errors(n: int, L: float) -> tuple[float, float]:  # Equation 5 (eq-errors)
+    def errors(n: int, L: float) -> tuple[float, float]:  # Equation 1 (eq-moment-errors)
         lam = sqrt(2 * L / (p * n)) * (sigma + hidden * b * sqrt(p / q - 1))
         lam += L / (p * n) * (2 / 3 * sqrt(2 / math.pi) * sigma + hidden * b / 3 * max(1, p / q - 1))
         return X * lam, hidden * X**2 * (sqrt(2 * L / n * (1 / q - 1)) + L / (3 * n) * max(1, 1 / q - 1))
@@ -462,7 +271,217 @@ def factors_of_an_epoch(case: Case, factor: Any = lambda *of: 1.0) -> Evidence:
     part = bound_dantzig(d, k0, k, T, model, 0.0, 0) - bound_dantzig(d, k0, k, 2**s - 1, model, 0.0, 0)
     return regret_in_band(np.array(losses), factor(d, k, k0) * part, 0.0028, 0.0085)
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e8e2a2cd
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #419ee35c
+@claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
+       tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
+       controls={"a tenth of the rows": {"rows": 0.1}, "two features of correlation 0.9": {"correlated": True}})
+def random_rip(case: Case, rows: float = 1.0, correlated: bool = False) -> Evidence:
+    "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
+    d, k, eps = case.value
+    n = math.ceil(rows * 6 * k * math.log(math.e * d / k) / eps**2)
+    failed = 0
+    for _ in range(300):
+        X = case.rng.choice([-1.0, 1.0], (n, d))
+        if correlated: X[:, 1] = np.where(case.rng.random(n) < 0.9, X[:, 0], X[:, 1])
+        failed += not satisfies_rip(X.T @ X / n, eps, k)
+    return Evidence(chance_limit(failed, 300, 1e-3), "<=", 0.05)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #336fff89
+from ...core.mathematics.geometry import truncation_factor
+from ..claims import slope_interval
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #6fe5efb5
+@claim("kale2017", "errors of the estimates, step 1 (ours)", id="K7v", tier="search", proof="lem-moment-errors",
+       cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
+       tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
+       controls={"99 % of the bound": 0.99, "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
+def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
+    "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
+    d, k0, B, which = case.value
+    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
+    most = off = 0.0
+    for trial in range(60):
+        x, w = case.rng.uniform(-1, 1, d), case.rng.standard_normal(d) ** 3
+        if trial % 3 == 0: x, w = np.sign(x), np.eye(d)[1 + trial // 3 % (d - 1)]
+        w = B * w / np.abs(w).sum()
+        first, mean = 0.0, 0.0
+        for S, chance in Uniform(d, k0).support():
+            G, c = moment_estimates(x[list(S)], S, float(x @ w), d, estimator)
+            zeta = (c - G @ w)[0]
+            first, mean = first + float(chance) * zeta**2, mean + float(chance) * zeta
+        most, off = max(most, first), max(off, abs(mean))
+    if which == "mean": return Evidence(off, "==", 0, tol=1e-9)
+    return Evidence(most, "<=", B * B / p * (p / q - 1), tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #89695ea4
+@claim("kale2017", "errors of the estimates, step 2 (ours)", id="K7n", tier="exact", proof="lem-moment-errors", cases=range(2, 41),
+       tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}",
+       controls={"beta one per cent smaller": {"beta": 0.99 * 2 / 3 * math.sqrt(2 / math.pi)}})
+def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
+    "E |g|^m and its bound; case m."
+    m = case.value
+    moment = 2 ** (m / 2) * math.gamma((m + 1) / 2) / math.sqrt(math.pi)
+    return Evidence(moment, "<=", math.factorial(m) / 2 * beta ** (m - 2), tol=1e-9 * moment)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #75496423
+def exact_tail(which: str, n: int, d: int, k0: int, level: float) -> float:
+    "P[mean of n terms > level], exactly: 1_i eta / p (noise, sigma = 0.7), 1_i 1_j / q - 1 (pair), or zeta_1 for w = +-e_2, x = 1."
+    from scipy.stats import binom, multinomial, norm
+
+    p, q, m = k0 / d, k0 * (k0 - 1) / (d * (d - 1)), np.arange(1, n + 1)
+    if which == "noise": return float(binom.pmf(m, n, p) @ norm.sf(level * n * p / (0.7 * np.sqrt(m))))
+    if which == "pair": return float(binom.sf(math.floor(n * q * (1 + level)), n, q))
+    low, high = (1 - p / q) / p, 1 / p  # with chances q, p - q; otherwise 0
+    a, sign = np.array([(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]), 1 if which[-1] == "+" else -1
+    return float(multinomial.pmf(a[sign * a[:, :2] @ [low, high] > n * level], n, [q, p - q, 1 - p]).sum())
+
+
+@claim("kale2017", "errors of the estimates, step 3 (ours)", id="K7b", tier="certificate", proof="lem-moment-errors",
+       cases=[(which, n, d, k0, L) for which in ("design +", "design -", "noise", "pair")
+              for n, d, k0 in ((10, 3, 2), (60, 8, 2), (60, 8, 6), (10, 20, 2)) for L in (1, 4, 12)],
+       tex=r"\mathbb P\bigl[\tfrac1n\textstyle\sum_tX_t>\sqrt{2vL/n}+bL/n\bigr]\le e^{-L}",
+       controls={"70 % of the two terms": {"share": 0.7},
+                 "without the second term, noise": lambda case: {"second": False} if case.value[0] == "noise" else {},
+                 "without the second term, design": lambda case: {"second": False} if case.value[0] == "design -" else {},
+                 "without the second term, pairs": lambda case: {"second": False} if case.value[0] == "pair" else {}})
+def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
+    "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
+    which, n, d, k0, L = case.value
+    levels = lambda L: np.array([*estimation_errors(n, d, k0, L, 0.7), estimation_errors(n, d, k0, L, 0.7, 1e-20)[0]])
+    whole, pair, noise = share * levels(L)
+    if not second:  # of a L^(1/2) + b L the first term: from the values at L and 4 L
+        whole, pair, noise = 2 * levels(L) - levels(4 * L) / 2
+    tail = exact_tail(which, n, d, k0, {"noise": noise, "pair": pair}.get(which, whole - noise))
+    return Evidence(L, "<=", -math.log(max(tail, 1e-300)))
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #a88930c5
+@claim("kale2017", "RIP and orthogonality (ours)", id="K7o", tier="search", proof="lem-rip", cases=[0.05, 0.2, 0.26],
+       tex=r"\theta\le2\epsilon,\ \phi\ge(1-\epsilon)^2", controls={"99 % of the bounds": 0.99})
+def rip_orthogonality(case: Case) -> Evidence:
+    "Largest (restricted orthogonality, 1 - smallest eigenvalue) in units of their bounds, matrices scaled to RIP(eps, 3); k = 1, d = 4."
+    eps, found = case.value, 0.0
+    for trial in range(40):
+        A = case.rng.standard_normal((8, 4)) if trial else np.zeros((8, 4))
+        V = A.T @ A / 8 if trial else np.eye(4)
+        if trial == 0: V[:2, :2] = (1 + eps**2) * np.eye(2) + 2 * eps * (1 - np.eye(2))  # extremal
+        if trial:
+            low, high = (math.sqrt(v) for v in enumerated_eigenvalues(V, 3))
+            V = V * (2 / (low + high)) ** 2
+            eps_here = (high - low) / (high + low)
+            V = np.eye(4) + (V - np.eye(4)) * min(1.0, eps / eps_here)
+        if rip_constant(V, 3, "norm").upper > eps + 1e-9: continue
+        theta = max(np.linalg.norm(V[np.ix_(U, [i])], 2) for U in itertools.combinations(range(4), 2) for i in set(range(4)) - set(U))
+        found = max(found, theta / (2 * eps), (1 - enumerated_eigenvalues(V, 2)[0]) / (1 - (1 - eps) ** 2))
+    return Evidence(found, "<=", 1, tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #d962dda4
+def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.ndarray, k: int, gamma: float, slack: float = 1.0) -> float:
+    "Larger of the two distances of Lemma KDP 2 (lem-dantzig) over its bound, for the estimates V + noise and (V + noise) w + error."
+    G = V + noise
+    lam, rho = np.abs(error).max(), np.abs(noise).max()
+    found = dantzig(G, G @ w + error, slack * lam).w - w
+    mu = 2 * (slack * lam + np.abs(w).sum() * rho)
+    return max(np.linalg.norm(found) / (math.sqrt(2.5 * k) * mu / gamma), np.abs(found).sum() / (2 * math.sqrt(2) * k * mu / gamma))
+
+
+@claim("kale2017", "Lemma 3, deterministic part (ours)", id="K7", tier="certificate", proof="lem-dantzig",
+       cases=[(d, k, kind) for d, k in ((8, 1), (9, 2), (24, 1)) for kind in ("isometry", "random", "noisy")],
+       tex=r"\Vert\hat w-w^*\Vert_2\le\sqrt{\tfrac52k}\,\tfrac\mu\gamma,\ \Vert\hat w-w^*\Vert_1\le2\sqrt2k\tfrac\mu\gamma,"
+           r"\ \mu=2(\lambda+B\rho)",
+       controls={"radius a fifth of the error, so that w* is not feasible": {"slack": 0.2},
+                 "w* six times denser": lambda case: {"dense": 6} if case.value[0] == 24 else {},
+                 "near-isometry of single features only: two equal columns": lambda case: Evidence(solution_ratio(
+                     np.array([[0.98, 0.99], [0.99, 1.001]]), np.r_[1.0, 0.0], np.full(2, 1e-3), np.zeros((2, 2)), 1, 0.9), "<=", 1)})
+def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidence:
+    "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
+    d, k, kind = case.value
+    worst = 0.0
+    for _ in range(4 if d > 20 and kind != "isometry" else 10):
+        w = np.zeros(d)
+        w[: dense * k] = case.rng.choice([-1.0, 1.0], dense * k) * case.rng.uniform(0.5, 1, dense * k)
+        error = case.rng.choice([-0.1, 0.1], d)
+        V, noise, gamma = np.eye(d), np.zeros((d, d)), 1.0
+        if kind == "isometry": error[: dense * k] = -0.1 * np.sign(w[: dense * k])
+        else:
+            A = case.rng.choice([-1.0, 1.0], (400, d))
+            V = A.T @ A / 400
+            gamma = cone_constant(V, k)
+            if kind == "noisy": noise = np.triu(case.rng.choice([-0.03, 0.03], (d, d)))
+            noise = noise + np.triu(noise, 1).T
+        worst = max(worst, solution_ratio(V, w, error, noise, k, gamma, slack))
+    return Evidence(worst, "<=", 1, tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #043762c9
+@claim("kale2017", "Lemma 4", id="K6", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
+       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2",
+       controls={"k - 1 entries kept": lambda case: {"entries_left_out": 1} if case.value[1] > 1 else {},
+                 "1.617 in place of the golden ratio": 1.617 / math.sqrt(3)})
+def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
+    "Largest ratio of the distances over random, near-tied and extremal vectors; case (d, k)."
+    d, k = case.value
+    worst, v = 0.0, (math.sqrt(5) - 1) / 2
+    for trial in range(200):
+        u, w = np.zeros(d), case.rng.standard_normal(d) * 0.3
+        u[:k] = 1.0
+        if trial == 0: w = np.r_[np.full(k, v - 1e-12), np.full(d - k, v)]
+        if trial == 0 and d > 2 * k: w[2 * k :] = 0
+        if trial % 2: w = w + u
+        worst = max(worst, np.linalg.norm(hard_threshold(w, k - entries_left_out) - u) / np.linalg.norm(w - u))
+    return Evidence(worst, "<=", math.sqrt(3), tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #e5075805
+@claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
+       tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2", controls={"99.9 % of it": 0.999})
+def golden(case: Case) -> Evidence:
+    "Largest ratio of the same vectors, and the golden ratio, which is `truncation_factor`; case (d, k)."
+    d, k = case.value
+    return Evidence(cutting.check(case).lhs, "<=", math.sqrt(truncation_factor(k, k, d)), tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #b5c5be6d
+@claim("kale2017", "regret identity, section 2.3", id="K8", tier="exact", cases=5, proof="eq-identity",
+       tex=r"(y-x^\top w)^2-(y-x^\top w^*)^2=(x^\top(w^*-w))^2+2\eta\,x^\top(w^*-w)",
+       controls={"the other sign of the noise": {"sign": -1}})
+def identity(case: Case, sign: int = 1) -> Evidence:
+    "Both sides with fractions."
+    x, w, u = (random_fractions(case.rng, 4) for _ in range(3))
+    eta = Fraction(int(case.rng.integers(-9, 10)) or 1, 7)
+    y, gap = x @ u + eta, x @ (u - w)
+    return Evidence((y - x @ w) ** 2 - (y - x @ u) ** 2, "==", gap**2 + sign * 2 * eta * gap)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #4bb2360a
+@claim("kale2017", "Lemma 16 of the supplement, with constants (ours)", id="K10", tier="certificate", proof="lem-hindsight",
+       cases=[(12, 6, 1), (12, 6, 2), (30, 8, 2), (8, 8, 2)],
+       tex=r"\sup_{\Vert w\Vert_0\le k}\textstyle\sum_t[\ell_t(w^*)-\ell_t(w)]\le\max_{|U|\le k}"
+           r"\Vert P_{U\cup\mathrm{supp}\,w^*}\eta\Vert^2",
+       controls={"dense weights may compete": {"dense": True}, "99 % of the projection": 0.99})
+def hindsight(case: Case, dense: bool = False) -> Evidence:
+    """Gain of the best sparse weights (of all weights: dense) over w*, and the largest projection of the noise; case (T, d, k).
+    In the first trial the noise turns w* into other weights, so that both are equal."""
+    (T, d, k), sides = case.value, []
+    for trial in range(8):
+        X, eta = case.rng.standard_normal((T, d)), case.rng.standard_normal(T)
+        w = np.r_[np.full(k, 1e-3 if trial % 2 else 3.0), np.zeros(d - k)]
+        if trial == 0: eta = X[:, -k:].sum(axis=1) - X @ w
+        project = lambda U, v, X=X: v - X[:, U] @ np.linalg.lstsq(X[:, U], v, rcond=None)[0]
+        y = X @ w + eta
+        sets = [list(V) for V in itertools.combinations(range(d), k)]
+        least = min((project(V, y) ** 2).sum() for V in ([list(range(d))] if dense else sets))
+        most = max((eta**2).sum() - (project(sorted({*V, *range(k)}), eta) ** 2).sum() for V in sets)
+        sides.append(((eta**2).sum() - least, most))
+    return Evidence.worst(sides, tol=1e-9)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #4d34cd6e
+@claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
+       cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)], tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
+       controls={"1.8 in place of both factors 2": {"factor": 1.8}})
+def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
+    "L and minus the logarithm of the exact chance; case (m, L)."
+    from scipy.stats import chi2
+
+    m, L = case.value
+    return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #e8e2a2cd
 def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:
     "Expected regret of the 2^s rounds of an epoch for x = 1, weights soft(mean of 2^s - 1 labels, radius); by quadrature."
     from scipy.integrate import quad
@@ -481,7 +500,8 @@ def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:
            r"$C\sqrt{\frac{d\log(td/\delta)}{tk_0}}(\sigma+\frac d{k_0})$ in the programme, $\log(d/\delta)\ldots\log(T)$ in the theorem",
            r"Section 1.1 says $\tilde O(\log T)$, where footnote 1 hides logarithms, and footnote 2 calls Theorem 2 a simplification; "
            r"for $T\le d/\delta$ the two logarithms are of the same order. With $\log(dT/\delta)$ the theorem is right.",
-           r"a factor $\log T$: with the printed radius it is $\log^2T$; a smaller one avoids it ([Theorem KD 1](#thm-kale)).",
+           r"a factor $\log T$: with the printed radius it is $\log^2T$; "
+           r"a smaller one avoids it ([Theorem KD 1](01_dantzig.ipynb#thm-kale)).",
            witness=r"Epoch $s$ has $2^s$ rounds, and the bias costs the squared radius in each: in all about "
                    r"$\ln(2^sd/\delta)$ by (Kale 3). That grows in proportion to $s$, so that from epoch 24 to 48 it "
                    r"nearly doubles, and $\log_2T$ such epochs add up to $\log^2T$."),
@@ -495,7 +515,7 @@ def order_in_T(case: Case, mended: bool = False) -> Evidence:
     late, early = (epoch_regret(s, 0.5, sigma, radius(2**s - 1)) for s in (48, 24))
     return Evidence(late / early, "<=", math.log(2**48 / delta) / math.log(2**24 / delta) if mended else 1.01, tol=1e-3)
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #137bb656
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #137bb656
 def distances(estimator: str, rho: float, rng: np.random.Generator, runs: int, epochs: range) -> np.ndarray:
     "||w~ - w*||_1 at the beginning of each epoch (runs, epochs): d = 6, k = 2, k0 = 3, weights 1/2, -1/2 on features of correlation rho."
     table, w = paired_table(6, rho), np.r_[0.5, -0.5, np.zeros(4)]
@@ -517,18 +537,3 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
     found = distances(estimator, case.value, case.rng, 60, epochs)
     _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
     return Evidence(0.37, "<=", -high)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #419ee35c
-@claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
-       tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
-       controls={"a tenth of the rows": {"rows": 0.1}, "two features of correlation 0.9": {"correlated": True}})
-def random_rip(case: Case, rows: float = 1.0, correlated: bool = False) -> Evidence:
-    "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
-    d, k, eps = case.value
-    n = math.ceil(rows * 6 * k * math.log(math.e * d / k) / eps**2)
-    failed = 0
-    for _ in range(300):
-        X = case.rng.choice([-1.0, 1.0], (n, d))
-        if correlated: X[:, 1] = np.where(case.rng.random(n) < 0.9, X[:, 0], X[:, 1])
-        failed += not satisfies_rip(X.T @ X / n, eps, k)
-    return Evidence(chance_limit(failed, 300, 1e-3), "<=", 0.05)

@@ -22,7 +22,7 @@ import numpy as np
 from ...core.mathematics.designs import Uniform, gradient_second_moment
 from ...core.game.driver import simulate
 from ...core.mathematics.geometry import hard_threshold, sparse_eigenvalues, truncation_factor
-from ..claims import Case, Evidence, chance_limit, claim, farthest_from_one, mean_limit, random_fractions, slope_interval
+from ..claims import Case, Evidence, claim, farthest_from_one, mean_limit, random_fractions, slope_interval
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #7cc022e7
 @claim("murata2018", "Algorithm 1, as compiled", id="M5c", tier="certificate", proof="alg-mx",
@@ -124,189 +124,6 @@ def blocks_against_weights(case: Case, at: int = 0, many: bool = False) -> Evide
     found = three_variances(d, top, budget, case.rng, orthogonal_signs(d, case.rng))
     return Evidence(max(found[at] / found[1], 2 * found[1] / found[2]), "<=", 1)
 
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #71b17f01
-@claim("murata2018", "Assumptions 2 and 3, Remark", id="M1", tier="certificate", proof="eq-mx-remainder",
-       cases=[(d, s) for d in (4, 6, 8) for s in (1, 2) if 2 * s < d],
-       tex=r"\tfrac\mu2\Vert v\Vert^2\le\mathbb E\langle v,x\rangle^2\le\tfrac L2\Vert v\Vert^2,"
-           r"\ \mu=2\lambda_{\min}^{(2s)},L=2\lambda_{\max}^{(2s)}",
-       controls={"a dense difference": {"dense": True},
-                 "mu of s-sparse vectors": {"low_order": 1},
-                 "L of s-sparse vectors": {"high_order": 1}})
-def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_order: int = 2) -> Evidence:
-    "The larger ratio of the two sides, for two covariances, each with one of them an equality; case (d, s)."
-    d, s = case.value
-    v = np.r_[np.ones(d if dense else 2 * s), np.zeros(0 if dense else d - 2 * s)]
-    first, second = np.where(np.arange(d) < s, v, 0), -np.where(np.arange(d) >= s, v, 0)
-    theta, size, ratios = case.rng.standard_normal(d), float(v @ v), []
-    for c in (-0.9 / d, 0.9):  # the least, the largest eigenvalue belongs to the dense vector
-        V = np.eye(d) + c * np.ones((d, d))
-        mu, L = 2 * sparse_eigenvalues(V, low_order * s)[0].lower, 2 * sparse_eigenvalues(V, high_order * s)[1].upper
-        risk, slope = (lambda u, V=V: (u - theta) @ V @ (u - theta)), 2 * V @ (second - theta)
-        remainder = risk(first) - risk(second) - slope @ (first - second)
-        ratios.append(mu / 2 * size / remainder if c < 0 else remainder / (L / 2 * size))
-    return Evidence(float(max(ratios)), "<=", 1.0, tol=1e-9)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #9b7291fa
-@claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder", cases=[4, 8, 12],
-       tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1",
-       controls={"a little of the identity more": {"ridge": 0.01}})
-def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
-    "Quadratic form at a vector of the cone of d/4 features, times the least sparse eigenvalue of order d/2, which is positive; case d."
-    d = case.value
-    V = (1 + ridge) * np.eye(d) - np.ones((d, d)) / d
-    least, ones = sparse_eigenvalues(V, d // 2)[0].lower, np.ones(d)
-    in_cone = ones[d // 4 :].sum() <= 3 * ones[: d // 4].sum()
-    return Evidence(float(ones @ V @ ones) if in_cone and least > 0.49 else math.inf, "==", 0.0, tol=1e-12)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #5b04f508
-@claim("murata2018", "proof of Theorem 4.1, hard thresholding", id="M6", tier="certificate", proof="eq-mx-nu",
-       cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d], tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
-       controls={"the smallest entries kept": {"wrong": True}})
-def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
-    "Distance of H_s(z), and the least over all supports, by enumeration; case (d, s)."
-    d, s = case.value
-    z = case.rng.standard_normal(d)
-    kept = hard_threshold(z, s) if not wrong else np.where(np.arange(d) < s, np.sort(np.abs(z)), 0)
-    z = z if not wrong else np.sort(np.abs(z))
-    least = min(float(np.delete(z, S) @ np.delete(z, S)) for S in itertools.combinations(range(d), s))
-    return Evidence(float((kept - z) @ (kept - z)), "==", least, tol=1e-12)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #1ea503f6
-def extremal_step(s: int, k: int, kappa: float, share: float) -> tuple[np.ndarray, ...]:
-    "Sigma (mu = 1, L = kappa), theta, theta*, e of part 1; share: of qc in |b|, so that 1 is a step without noise."
-    eta, q = 2 / (1 + kappa), (kappa - 1) / (kappa + 1)
-    star = np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
-    z = np.r_[np.full(s, 1 + 1e-9), np.ones(k)]  # the first are kept, whatever the rounding
-    b, f = z - star, np.r_[np.zeros(s), np.full(k, k**-0.5)]
-    length = np.linalg.norm(b)
-    v = f - b / length
-    R = np.eye(s + k) - 2 * np.outer(v, v) / (v @ v)
-    return (np.eye(s + k) - q * R) / (2 * eta), star + share * length / q * f, star, -(1 - share) / eta * b
-
-
-def random_step(s: int, k: int, kappa: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    "Sigma with 2 Sigma between 1 and kappa, theta, theta* and a noise e, at random."
-    d = 2 * s + k
-    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
-    star, theta = np.r_[np.zeros(d - k), rng.standard_normal(k)], np.zeros(d)
-    theta[rng.permutation(d)[:s]] = rng.standard_normal(s)
-    return Q * rng.choice([1.0, kappa], d) / 2 @ Q.T, theta, star, rng.standard_normal(d) * rng.choice([0, 0.1, 1])
-
-
-@claim("murata2018", "one step (ours)", id="MS1", tier="certificate", proof="thm-mx-step",
-       cases=[(s, k, kappa, share) for s, k in ((1, 1), (3, 1), (4, 2), (12, 3)) for kappa in (1.5, 8.0, 50.0)
-              for share in (1.0, 0.4, None)],
-       tex=r"\Vert\theta^+-\theta^*\Vert\le\sqrt\nu\bigl(q\Vert\theta-\theta^*\Vert+\eta\Vert e_I\Vert\bigr)",
-       controls={"the constant smaller by one part in a thousand": 0.999,
-                 "hard thresholding as if it were a projection onto a convex set, nu = 1": {"convex": True},
-                 "the noise outside of the truth forgotten": {"only_truth": True}})
-def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evidence:
-    "Both sides after a step; case (s, k, kappa, share of the error in the extremal step, or None for a random one)."
-    s, k, kappa, share = case.value
-    V, theta, star, e = random_step(s, k, kappa, case.rng) if share is None else extremal_step(s, k, kappa, share)
-    eta, d = 2 / (1 + kappa), len(star)
-    new = hard_threshold(theta - eta * (2 * V @ (theta - star) + e), s)
-    I = (star != 0) | ((new != 0) & (not only_truth))
-    root = 1.0 if convex else math.sqrt(truncation_factor(k, s, d))
-    q = contraction_factor(d, s, k, 1.0, kappa) / math.sqrt(truncation_factor(k, s, d))
-    right = root * (q * np.linalg.norm(theta - star) + eta * np.linalg.norm(e[I]))
-    return Evidence(float(np.linalg.norm(new - star)), "<=", float(right), tol=1e-8)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #e5fe469d
-@claim("murata2018", "how many weights to keep (ours)", id="MS1k", tier="certificate", proof="thm-mx-step",
-       cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
-       tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
-       controls={"one weight fewer": {"weights_left_out": 1}, "as many as the truth has": {"same": True}})
-def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) -> Evidence:
-    "Distance after the worst step without noise, and before it; case (k, kappa)."
-    k, kappa = case.value
-    s = k if same else least_top(k, kappa) - weights_left_out
-    V, theta, star, _ = extremal_step(s, k, kappa, 1.0)
-    new = hard_threshold(theta - 2 / (1 + kappa) * 2 * V @ (theta - star), s)
-    return Evidence(float(np.linalg.norm(new - star)), "<=", float(np.linalg.norm(theta - star)))
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #accb7b94
-@claim("murata2018", "a run that stands still (ours)", id="MS1f", tier="certificate", proof="thm-mx-step",
-       cases=[(k, kappa, which) for which in ("stays", "condition") for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
-       tex=r"s\le\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\Rightarrow\exists\,\theta\ne\theta^*:\ "
-           r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta",
-       controls={"one weight more": {"extra_weights": 1},
-                 "the truth offered a little more than the weights that are kept": {"nudge": 1e-3}})
-def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Evidence:
-    "How far twenty exact steps lead away from the wrong features, or the condition number and kappa; case (k, kappa, which)."
-    k, kappa, which = case.value
-    s, eta = least_top(k, kappa) - 1 + extra_weights, 2 / (1 + kappa)
-    theta, star = np.r_[np.ones(s), np.zeros(k)], np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
-    D, b = theta - star, np.r_[np.ones(s), np.full(k, 1 + nudge)] - star
-    v = D / np.linalg.norm(D) - b / np.linalg.norm(b)
-    R = np.eye(s + k) - 2 * np.outer(v, v) / (v @ v)
-    V, new = (np.eye(s + k) - np.linalg.norm(b) / np.linalg.norm(D) * R) / (2 * eta), theta
-    for _ in range(20): new = hard_threshold(new - eta * 2 * V @ (new - star), s)
-    if which == "stays": return Evidence(float(np.abs(new - theta).max()), "==", 0, tol=1e-9)
-    low, high = np.linalg.eigvalsh(2 * V)[[0, -1]]
-    return Evidence(float(high / low), "<=", kappa)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #911a270e
-@claim("murata2018", "a run that stands still with the step 1/L (ours)", id="MS1g", tier="exact", proof="prp-still",
-       cases=[(root, k, which) for which in ("ties", "condition") for root in (1, 2, 5) for k in (1, 3)],
-       tex=r"\kappa=1+2\sqrt{s/k},\ \eta=\tfrac1L:\ \theta-\eta\nabla\mathcal L(\theta)=(1,\dots,1)",
-       controls={"weights of the truth that are a tenth larger": {"larger": Fraction(1, 10)}})
-def ties_everywhere(case: Case, larger: Fraction = Fraction(0)) -> Evidence:
-    "Largest distance of the entries after a step from 1, or condition number and 1 + 2 sqrt(s/k); case (sqrt(s/k), k, which)."
-    root, k, which = case.value
-    s, a = root * root * k, 1 + root
-    theta, star = np.array([Fraction(1)] * s + [Fraction(0)] * k), np.array([Fraction(0)] * s + [a + larger] * k)
-    D, b = theta - star, np.array([Fraction(1)] * s + [Fraction(1 - a)] * k)
-    V = np.eye(s + k, dtype=int) - np.outer(b, b) / (b @ (D + larger * np.array([0] * s + [1] * k)))  # 2 Sigma / L
-    if which == "condition": return Evidence(1 / (1 - b @ b / (b @ D)), "==", 1 + 2 * root)
-    return Evidence(np.abs(theta - V @ D - 1).max(), "==", 0)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #d6dd06bf
-@claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short", cases=[0.1, 0.2, 0.3, 0.4],
-       tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
-       controls={"a first step a little longer": {"factor": 1.1}})
-def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:
-    "Distance to the truth after 50 steps of decreasing size, the first just too short, and at the start; case rho."
-    rho = case.value
-    V, star, theta = np.array([[1, rho], [rho, 1]]), np.array([1.0, 0.0]), np.array([0.0, rho])
-    before, eta = np.linalg.norm(theta - star), factor * rho / (2 * (1 - rho**2))
-    for t in range(50): theta = hard_threshold(theta - eta / (t + 1) * 2 * V @ (theta - star), 1)
-    return Evidence(float(np.linalg.norm(theta - star)), "==", float(before), tol=1e-12)
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #4cefed3d
-@claim("murata2018", "the noise (ours)", id="MS2", tier="statistical", level=1e-4, proof="lem-mx-noise",
-       cases=[(10, 20, 1.0, 2, 1.0), (300, 20, 1.0, 2, 2.0), (10, 100, 0.0, 4, 0.5), (300, 100, 0.0, 8, 2.0), (300, 40, 3.0, 4, 0.5)],
-       tex=r"\mathbb E\max_je_j^2\le\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)(\ln(2d)+1)",
-       controls={"without the logarithm": {"logs": False},
-                 "m left out, as if the features of the error were uncorrelated": {"together": False},
-                 "the bound for features half as large": {"stated": 0.5}})
-def largest_error(case: Case, logs: bool = True, together: bool = True, stated: float = 1.0) -> Evidence:
-    "Upper limit for the mean of 400 gradients, m sign features all alike, the rest independent, and the bound; case (d, B, sigma, m, R)."
-    d, B, sigma, m, R = case.value
-    D = np.r_[np.full(m, 0.1 if sigma else 1.0), np.zeros(d - m)]
-    slope, found = np.r_[np.full(m, 2 * R**2 * D.sum()), np.zeros(d - m)], []
-    for _ in range(400):
-        x = R * case.rng.choice([-1.0, 1.0], (B, d))
-        x[:, :m] = x[:, :1]
-        residual = x @ D - sigma * case.rng.standard_normal(B)
-        found.append(np.max((2 / B * residual @ x - slope) ** 2))
-    bound = bound_block_noise(d, m if together else 1, B, float(D @ D), sigma, stated * R)
-    return Evidence(mean_limit(found, 1e-4), "<=", bound if logs else bound / (math.log(2 * d) + 1))
-
-# %% ../../../nbs/papers/murata2018/01_exploration.ipynb #22938d08
-@claim("murata2018", "the noise, with high probability (ours)", id="MS2p", tier="statistical", level=1e-3, proof="lem-mx-noise",
-       cases=[(d, delta) for d in (10, 100) for delta in (0.3, 0.03)],
-       tex=r"\mathbb P\bigl(\max_je_j^2>\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)\ln\tfrac{2d}\delta\bigr)\le\delta",
-       controls={"as if one coordinate were looked at": {"union": False}})
-def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
-    "Upper limit (level 1e-3) for the chance that the bound is exceeded, from 3000 gradients, and delta; case (d, delta)."
-    d, delta = case.value
-    bound = bound_block_noise(d if union else 1, 1, 20, 0.0, 1.0, 1.0, delta)
-    x = case.rng.choice([-1.0, 1.0], (3000, 20, d))
-    errors = np.einsum("ab,abj->aj", case.rng.standard_normal((3000, 20)) / 10, x)
-    found = int(((errors**2).max(axis=1) > bound).sum())
-    return Evidence(chance_limit(found, 3000, 1e-3), "<=", delta)
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #048dcf0c
 EXPLORATION_FUNCTIONS = ("contraction", "noise", "noise, high chance", "recursion", "recursion, high chance", "batch", "updates",
                          "examples", "weights to keep", "step")
@@ -330,10 +147,10 @@ def bounds_as_functions(
     budget, B = s + int(rng.integers(1, 9)), rng.integers(10**4, 10**6, T)
     R, sigma, a0, delta = (10 ** rng.uniform((-1, -1, -0.5, -2), (0.5, 0.5, 0.5, -0.1))).tolist()
     eta = (2 / (L + mu), 1 / L, 1.9 / L)[case.number % 3]  # the last is above 2/(L + mu), as kappa < 19
-    root = k / s / 2 + math.sqrt(k / s + (k / s) ** 2 / 4) + 1 if nu else 1.0  # Equation 3 (eq-mx-nu), squared
+    root = k / s / 2 + math.sqrt(k / s + (k / s) ** 2 / 4) + 1 if nu else 1.0  # Equation 2 (eq-mx-nu), squared
     m, contraction = s + k, math.sqrt(root) * max(abs(1 - eta * mu), both * abs(1 - eta * L))
     tau = lambda b, D, logs: 8 * R**2 * (R**2 * m * D + sigma**2) / b * logs
-    path, sure = [a0], [a0]  # Equation 5 (eq-mx-recursion)
+    path, sure = [a0], [a0]  # Equation 2 (eq-mx-recursion)
     for b in B.tolist():
         for a, logs in ((path, log(2 * d) + 1), (sure, log(2 * d * (T if union else 1) / delta))):
             a.append(contraction * a[-1] + eta * math.sqrt(root * 8 * m * R**2 * logs / b * (R**2 * m * a[-1] ** 2 + sigma**2)))
@@ -494,3 +311,189 @@ def gap_and_distance(case: Case, share: float = 1.0) -> Evidence:
         lam = np.linalg.eigvalsh(V[np.ix_(S, S)])
         worst = max(worst, share * mu.lower / 2 / lam[0], share * lam[-1] / (L.upper / 2))
     return Evidence(float(worst), "<=", 1.0, tol=1e-9)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #2843c699
+from ..claims import chance_limit
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #71b17f01
+@claim("murata2018", "Assumptions 2 and 3, Remark", id="M1", tier="certificate", proof="eq-mx-remainder",
+       cases=[(d, s) for d in (4, 6, 8) for s in (1, 2) if 2 * s < d],
+       tex=r"\tfrac\mu2\Vert v\Vert^2\le\mathbb E\langle v,x\rangle^2\le\tfrac L2\Vert v\Vert^2,"
+           r"\ \mu=2\lambda_{\min}^{(2s)},L=2\lambda_{\max}^{(2s)}",
+       controls={"a dense difference": {"dense": True},
+                 "mu of s-sparse vectors": {"low_order": 1},
+                 "L of s-sparse vectors": {"high_order": 1}})
+def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_order: int = 2) -> Evidence:
+    "The larger ratio of the two sides, for two covariances, each with one of them an equality; case (d, s)."
+    d, s = case.value
+    v = np.r_[np.ones(d if dense else 2 * s), np.zeros(0 if dense else d - 2 * s)]
+    first, second = np.where(np.arange(d) < s, v, 0), -np.where(np.arange(d) >= s, v, 0)
+    theta, size, ratios = case.rng.standard_normal(d), float(v @ v), []
+    for c in (-0.9 / d, 0.9):  # the least, the largest eigenvalue belongs to the dense vector
+        V = np.eye(d) + c * np.ones((d, d))
+        mu, L = 2 * sparse_eigenvalues(V, low_order * s)[0].lower, 2 * sparse_eigenvalues(V, high_order * s)[1].upper
+        risk, slope = (lambda u, V=V: (u - theta) @ V @ (u - theta)), 2 * V @ (second - theta)
+        remainder = risk(first) - risk(second) - slope @ (first - second)
+        ratios.append(mu / 2 * size / remainder if c < 0 else remainder / (L / 2 * size))
+    return Evidence(float(max(ratios)), "<=", 1.0, tol=1e-9)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #9b7291fa
+@claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder", cases=[4, 8, 12],
+       tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1",
+       controls={"a little of the identity more": {"ridge": 0.01}})
+def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
+    "Quadratic form at a vector of the cone of d/4 features, times the least sparse eigenvalue of order d/2, which is positive; case d."
+    d = case.value
+    V = (1 + ridge) * np.eye(d) - np.ones((d, d)) / d
+    least, ones = sparse_eigenvalues(V, d // 2)[0].lower, np.ones(d)
+    in_cone = ones[d // 4 :].sum() <= 3 * ones[: d // 4].sum()
+    return Evidence(float(ones @ V @ ones) if in_cone and least > 0.49 else math.inf, "==", 0.0, tol=1e-12)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #5b04f508
+@claim("murata2018", "proof of Theorem 4.1, hard thresholding", id="M6", tier="certificate", proof="eq-mx-nu",
+       cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d], tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
+       controls={"the smallest entries kept": {"wrong": True}})
+def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
+    "Distance of H_s(z), and the least over all supports, by enumeration; case (d, s)."
+    d, s = case.value
+    z = case.rng.standard_normal(d)
+    kept = hard_threshold(z, s) if not wrong else np.where(np.arange(d) < s, np.sort(np.abs(z)), 0)
+    z = z if not wrong else np.sort(np.abs(z))
+    least = min(float(np.delete(z, S) @ np.delete(z, S)) for S in itertools.combinations(range(d), s))
+    return Evidence(float((kept - z) @ (kept - z)), "==", least, tol=1e-12)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #1ea503f6
+def extremal_step(s: int, k: int, kappa: float, share: float) -> tuple[np.ndarray, ...]:
+    "Sigma (mu = 1, L = kappa), theta, theta*, e of part 1; share: of qc in |b|, so that 1 is a step without noise."
+    eta, q = 2 / (1 + kappa), (kappa - 1) / (kappa + 1)
+    star = np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
+    z = np.r_[np.full(s, 1 + 1e-9), np.ones(k)]  # the first are kept, whatever the rounding
+    b, f = z - star, np.r_[np.zeros(s), np.full(k, k**-0.5)]
+    length = np.linalg.norm(b)
+    v = f - b / length
+    R = np.eye(s + k) - 2 * np.outer(v, v) / (v @ v)
+    return (np.eye(s + k) - q * R) / (2 * eta), star + share * length / q * f, star, -(1 - share) / eta * b
+
+
+def random_step(s: int, k: int, kappa: float, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    "Sigma with 2 Sigma between 1 and kappa, theta, theta* and a noise e, at random."
+    d = 2 * s + k
+    Q = np.linalg.qr(rng.standard_normal((d, d)))[0]
+    star, theta = np.r_[np.zeros(d - k), rng.standard_normal(k)], np.zeros(d)
+    theta[rng.permutation(d)[:s]] = rng.standard_normal(s)
+    return Q * rng.choice([1.0, kappa], d) / 2 @ Q.T, theta, star, rng.standard_normal(d) * rng.choice([0, 0.1, 1])
+
+
+@claim("murata2018", "one step (ours)", id="MS1", tier="certificate", proof="thm-mx-step",
+       cases=[(s, k, kappa, share) for s, k in ((1, 1), (3, 1), (4, 2), (12, 3)) for kappa in (1.5, 8.0, 50.0)
+              for share in (1.0, 0.4, None)],
+       tex=r"\Vert\theta^+-\theta^*\Vert\le\sqrt\nu\bigl(q\Vert\theta-\theta^*\Vert+\eta\Vert e_I\Vert\bigr)",
+       controls={"the constant smaller by one part in a thousand": 0.999,
+                 "hard thresholding as if it were a projection onto a convex set, nu = 1": {"convex": True},
+                 "the noise outside of the truth forgotten": {"only_truth": True}})
+def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evidence:
+    "Both sides after a step; case (s, k, kappa, share of the error in the extremal step, or None for a random one)."
+    s, k, kappa, share = case.value
+    V, theta, star, e = random_step(s, k, kappa, case.rng) if share is None else extremal_step(s, k, kappa, share)
+    eta, d = 2 / (1 + kappa), len(star)
+    new = hard_threshold(theta - eta * (2 * V @ (theta - star) + e), s)
+    I = (star != 0) | ((new != 0) & (not only_truth))
+    root = 1.0 if convex else math.sqrt(truncation_factor(k, s, d))
+    q = contraction_factor(d, s, k, 1.0, kappa) / math.sqrt(truncation_factor(k, s, d))
+    right = root * (q * np.linalg.norm(theta - star) + eta * np.linalg.norm(e[I]))
+    return Evidence(float(np.linalg.norm(new - star)), "<=", float(right), tol=1e-8)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #e5fe469d
+@claim("murata2018", "how many weights to keep (ours)", id="MS1k", tier="certificate", proof="thm-mx-step",
+       cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
+       tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
+       controls={"one weight fewer": {"weights_left_out": 1}, "as many as the truth has": {"same": True}})
+def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) -> Evidence:
+    "Distance after the worst step without noise, and before it; case (k, kappa)."
+    k, kappa = case.value
+    s = k if same else least_top(k, kappa) - weights_left_out
+    V, theta, star, _ = extremal_step(s, k, kappa, 1.0)
+    new = hard_threshold(theta - 2 / (1 + kappa) * 2 * V @ (theta - star), s)
+    return Evidence(float(np.linalg.norm(new - star)), "<=", float(np.linalg.norm(theta - star)))
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #accb7b94
+@claim("murata2018", "a run that stands still (ours)", id="MS1f", tier="certificate", proof="thm-mx-step",
+       cases=[(k, kappa, which) for which in ("stays", "condition") for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
+       tex=r"s\le\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\Rightarrow\exists\,\theta\ne\theta^*:\ "
+           r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta",
+       controls={"one weight more": {"extra_weights": 1},
+                 "the truth offered a little more than the weights that are kept": {"nudge": 1e-3}})
+def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Evidence:
+    "How far twenty exact steps lead away from the wrong features, or the condition number and kappa; case (k, kappa, which)."
+    k, kappa, which = case.value
+    s, eta = least_top(k, kappa) - 1 + extra_weights, 2 / (1 + kappa)
+    theta, star = np.r_[np.ones(s), np.zeros(k)], np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
+    D, b = theta - star, np.r_[np.ones(s), np.full(k, 1 + nudge)] - star
+    v = D / np.linalg.norm(D) - b / np.linalg.norm(b)
+    R = np.eye(s + k) - 2 * np.outer(v, v) / (v @ v)
+    V, new = (np.eye(s + k) - np.linalg.norm(b) / np.linalg.norm(D) * R) / (2 * eta), theta
+    for _ in range(20): new = hard_threshold(new - eta * 2 * V @ (new - star), s)
+    if which == "stays": return Evidence(float(np.abs(new - theta).max()), "==", 0, tol=1e-9)
+    low, high = np.linalg.eigvalsh(2 * V)[[0, -1]]
+    return Evidence(float(high / low), "<=", kappa)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #911a270e
+@claim("murata2018", "a run that stands still with the step 1/L (ours)", id="MS1g", tier="exact", proof="prp-still",
+       cases=[(root, k, which) for which in ("ties", "condition") for root in (1, 2, 5) for k in (1, 3)],
+       tex=r"\kappa=1+2\sqrt{s/k},\ \eta=\tfrac1L:\ \theta-\eta\nabla\mathcal L(\theta)=(1,\dots,1)",
+       controls={"weights of the truth that are a tenth larger": {"larger": Fraction(1, 10)}})
+def ties_everywhere(case: Case, larger: Fraction = Fraction(0)) -> Evidence:
+    "Largest distance of the entries after a step from 1, or condition number and 1 + 2 sqrt(s/k); case (sqrt(s/k), k, which)."
+    root, k, which = case.value
+    s, a = root * root * k, 1 + root
+    theta, star = np.array([Fraction(1)] * s + [Fraction(0)] * k), np.array([Fraction(0)] * s + [a + larger] * k)
+    D, b = theta - star, np.array([Fraction(1)] * s + [Fraction(1 - a)] * k)
+    V = np.eye(s + k, dtype=int) - np.outer(b, b) / (b @ (D + larger * np.array([0] * s + [1] * k)))  # 2 Sigma / L
+    if which == "condition": return Evidence(1 / (1 - b @ b / (b @ D)), "==", 1 + 2 * root)
+    return Evidence(np.abs(theta - V @ D - 1).max(), "==", 0)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #d6dd06bf
+@claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short", cases=[0.1, 0.2, 0.3, 0.4],
+       tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
+       controls={"a first step a little longer": {"factor": 1.1}})
+def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:
+    "Distance to the truth after 50 steps of decreasing size, the first just too short, and at the start; case rho."
+    rho = case.value
+    V, star, theta = np.array([[1, rho], [rho, 1]]), np.array([1.0, 0.0]), np.array([0.0, rho])
+    before, eta = np.linalg.norm(theta - star), factor * rho / (2 * (1 - rho**2))
+    for t in range(50): theta = hard_threshold(theta - eta / (t + 1) * 2 * V @ (theta - star), 1)
+    return Evidence(float(np.linalg.norm(theta - star)), "==", float(before), tol=1e-12)
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #4cefed3d
+@claim("murata2018", "the noise (ours)", id="MS2", tier="statistical", level=1e-4, proof="lem-mx-noise",
+       cases=[(10, 20, 1.0, 2, 1.0), (300, 20, 1.0, 2, 2.0), (10, 100, 0.0, 4, 0.5), (300, 100, 0.0, 8, 2.0), (300, 40, 3.0, 4, 0.5)],
+       tex=r"\mathbb E\max_je_j^2\le\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)(\ln(2d)+1)",
+       controls={"without the logarithm": {"logs": False},
+                 "m left out, as if the features of the error were uncorrelated": {"together": False},
+                 "the bound for features half as large": {"stated": 0.5}})
+def largest_error(case: Case, logs: bool = True, together: bool = True, stated: float = 1.0) -> Evidence:
+    "Upper limit for the mean of 400 gradients, m sign features all alike, the rest independent, and the bound; case (d, B, sigma, m, R)."
+    d, B, sigma, m, R = case.value
+    D = np.r_[np.full(m, 0.1 if sigma else 1.0), np.zeros(d - m)]
+    slope, found = np.r_[np.full(m, 2 * R**2 * D.sum()), np.zeros(d - m)], []
+    for _ in range(400):
+        x = R * case.rng.choice([-1.0, 1.0], (B, d))
+        x[:, :m] = x[:, :1]
+        residual = x @ D - sigma * case.rng.standard_normal(B)
+        found.append(np.max((2 / B * residual @ x - slope) ** 2))
+    bound = bound_block_noise(d, m if together else 1, B, float(D @ D), sigma, stated * R)
+    return Evidence(mean_limit(found, 1e-4), "<=", bound if logs else bound / (math.log(2 * d) + 1))
+
+# %% ../../../nbs/papers/murata2018/01_exploration_proof.ipynb #22938d08
+@claim("murata2018", "the noise, with high probability (ours)", id="MS2p", tier="statistical", level=1e-3, proof="lem-mx-noise",
+       cases=[(d, delta) for d in (10, 100) for delta in (0.3, 0.03)],
+       tex=r"\mathbb P\bigl(\max_je_j^2>\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)\ln\tfrac{2d}\delta\bigr)\le\delta",
+       controls={"as if one coordinate were looked at": {"union": False}})
+def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
+    "Upper limit (level 1e-3) for the chance that the bound is exceeded, from 3000 gradients, and delta; case (d, delta)."
+    d, delta = case.value
+    bound = bound_block_noise(d if union else 1, 1, 20, 0.0, 1.0, 1.0, delta)
+    x = case.rng.choice([-1.0, 1.0], (3000, 20, d))
+    errors = np.einsum("ab,abj->aj", case.rng.standard_normal((3000, 20)) / 10, x)
+    found = int(((errors**2).max(axis=1) > bound).sum())
+    return Evidence(chance_limit(found, 3000, 1e-3), "<=", delta)

@@ -23,8 +23,70 @@ import numpy as np
 from ...core.game.driver import play, simulate
 from ...core.game.environment import Environment
 from ...core.game.registry import LEARNERS
-from ..claims import Case, Evidence, claim, farthest_from_one, mean_limit, slope_interval
-from ...papers.murata2018.exploration import Exploration, SparseProblem, bound_exploration
+from ..claims import Case, Evidence, claim, mean_limit, slope_interval
+from ...papers.murata2018.exploration import Exploration, SparseProblem
+
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
+def normal_stream(
+    d: int, k: int, T: int, rng: np.random.Generator, r_min: float = 1.0, sigma: float = 1.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    "Independent standard normal features, labels of k weights +-r_min at random places with normal noise; and the weights."
+    truth = np.zeros(d)
+    truth[rng.choice(d, k, replace=False)] = r_min * rng.choice([-1.0, 1.0], k)
+    X = rng.standard_normal((T, d))
+    return X, X @ truth + sigma * rng.standard_normal(T), truth
+
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #136c9e90
+@claim("murata2018", "Algorithms 2 and 3, as compiled", id="M10c", tier="certificate", proof="alg-hybrid",
+       cases=[("exploitation", 1.0), ("exploitation", 1.4), ("hybrid", 1.0), ("hybrid", 1.7)],
+       tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}",
+       controls={"another step": {"eta": 0.21},
+                 "the first example left out": {"examples_left_out": 1},
+                 "other numbers of updates, other batches": {"updates": 4}})
+def phases_are_textbook(case: Case, eta: float = 0.2, examples_left_out: int = 0, updates: int = 2) -> Evidence:
+    "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
+    name, growth = case.value
+    X, y, _ = normal_stream(23, 3, 700, case.rng)
+    Z, z = X[examples_left_out:], y[examples_left_out:]
+    if name == "hybrid":
+        book = textbook_hybrid(Z, z, 9, 4, eta, (updates, 8), (3, 30), growth)
+        new = lambda: Hybrid(23, 9, 4, 0.2, (2, 8), (3, 30), growth)
+    else:
+        book = textbook_exploitation(Z, z, [2, 5, 11], eta, 40 * updates // 2, growth, start=[1.0, 0.0, -1.0])
+        new = lambda: Exploitation(23, 9, [2, 5, 11], [1.0, 0.0, -1.0], 0.2, 40, growth)
+    lr, by_hand = new(), new()
+    run, other = simulate(lr, X, y), play(by_hand, Environment(X, y, 9))
+    bills = [r.n_observed[: book.examples].sum() for r in (run, other)]
+    booked = (lr.updates_, lr.unfinished_, *bills) == (len(book.batches), book.left, book.attributes, book.attributes)
+    same = max(np.abs(lr.coef_ - book.theta).max(), np.abs(by_hand.coef_ - book.theta).max())
+    return Evidence(float(same + np.abs(run.predictions - other.predictions).max()) + (not booked), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3e46d167
+def smallest_budget(name: str, d: int, k: int) -> int:
+    "The smallest budget with which a learner of this paper can be made, for k weights of d."
+    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
+    for budget in range(1, d + 1):
+        try: LEARNERS[name].cls(d, budget, **names, eta=0.1)
+        except ValueError: continue
+        return budget
+    return d + 1
+
+
+@claim("murata2018", "features bought of an example (what our learners accept)", id="M12", tier="exact", proof="sec-bought",
+       cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
+       tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
+       controls={"without a feature to explore with": {"exploring": 0}, "a bill below the budget": {"over": 1}})
+def features_bought(case: Case, exploring: int = 1, over: int = 0) -> Evidence:
+    "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
+    name, k = case.value
+    least, d = k + (exploring if name != "murata2018.Exploitation" else 0), 14
+    X, y, _ = normal_stream(d, k, 900, case.rng)
+    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
+    if "Hybrid" in name: names |= {"explore": (2, 5), "exploit": (2, 20)}
+    lr = LEARNERS[name].cls(d, k + 3, **names, eta=0.1)
+    bill = play(lr, Environment(X, y, k + 3 - over)).n_observed.max() if not over else int(simulate(lr, X, y).n_observed.max())
+    allowed = k if "Exploitation" in name else k + 3 - over
+    return Evidence(float(abs(smallest_budget(name, d, k) - least) + max(0, bill - allowed)), "==", 0)
 
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #5dafbc50
 @functools.cache
@@ -105,298 +167,6 @@ def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
     bound = bound_exploitation_excess(10**9, 1.0, eta, B, SupportProblem(2 * a.min(), L, fourth * K, s, 1.0), a.sum())
     return Evidence(float(a @ m), "<=", bound, tol=1e-12)
 
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #024ca391
-@claim("murata2018", "Exploitation, exact recursion and stable steps (ours)", id="MS4e", tier="certificate", proof="lem-step",
-       cases=[(T, B, eta) for T, B in ((1, 1), (2, 1), (1, 2)) for eta in (0.05, 0.3, None)],
-       tex=r"\mathbb E\Vert r'\Vert^2=\bigl((1-2\eta)^2+\tfrac{4\eta^2(s+1)}B\bigr)\Vert r\Vert^2+\tfrac{4\eta^2s\sigma^2}B,"
-           r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}",
-       controls={"s + 2 for s + 1": {"extra_features": 1},
-                 "the noise not squared": {"power": 0.5},
-                 "a step a hundredth beyond the stable range": {"limit": 1.01}})
-def recursion_by_enumeration(case: Case, extra_features: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
-    "Mean over all examples (normal features), and the formula, or at the limit of stability (eta None) the start; case (T, B, eta)."
-    T, B, eta = case.value
-    edge, r, sigma = eta is None, np.array([0.3, -1.1]), 0.0 if eta is None else 0.4
-    eta = limit * stable_exploitation_step(B, 2.0, 4.0) if edge else eta
-    distance, _ = exact_means("normal", (0, 1), (1.0, 2.0), tuple(r + [1.0, 2.0]), eta, B, T, sigma)
-    formula = exact_exploitation(T, r @ r, eta, B, 2 + extra_features, sigma**power)
-    return Evidence(distance, "==", float(r @ r) if edge else formula, tol=1e-9)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #28652c9f
-@claim("murata2018", "Theorem 4.3, any support", id="M9", tier="certificate", proof="lem-wrong",
-       cases=[("signs", 1, 2, 0.2), ("signs", 2, 1, 0.5), ("signs", 1, 1, 0.6), ("tied signs", 1, 2, 0.15), ("tied signs", 2, 1, 0.3),
-              ("normal", 1, 1, 0.1), ("tied normal", 1, 1, 0.2)],
-       tex=r"\mathbb E\,\mathcal L(\theta_T)-\mathcal L^\dagger\le\gamma^T(\mathcal L(\theta_0)-\mathcal L^\dagger)"
-           r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger",
-       controls={"the variance of the missed coordinate does not count as noise": {"missed": 0.0},
-                 "no rise at all, with batches this small": {"noiseless": True},
-                 "a twentieth less of the fourth moments": {"fourth": 0.95}})
-def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fourth: float = 1.0) -> Evidence:
-    "Mean risk of the textbook's weights over all examples, on the support {0, 1} where {0, 2} is right; case (law, B, T, eta)."
-    kind, B, T, eta = case.value
-    truth, S, sigma, r = np.array([1.0, 0.0, -0.7]), [0, 1], 0.2, np.array([0.3, -0.3])
-    V, mu, L, K = law_constants(kind, 3, S)
-    gap = np.linalg.solve(V[:2, :2], V[:2, 2]) * truth[2]  # what the best weights on S make of the missed one
-    least = sigma**2 + missed * truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
-    true = sigma**2 + truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
-    _, risk = exact_means(kind, tuple(S), tuple(truth), tuple(truth[:2] + gap + r), eta, B, T, sigma)
-    f = float(r @ V[:2, :2] @ r)
-    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, SupportProblem(mu, L, fourth * K))
-    return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #557947d9
-@claim("murata2018", "Support rule and plateau (ours)", id="MS4p", tier="certificate", proof="lem-support",
-       cases=[(law, start) for law in ("signs", "tied signs") for start in ("restricted minimiser", "truth", "random")],
-       tex=r"\operatorname{supp}\theta^*\not\subseteq S\ \Rightarrow\ \tfrac{\mu_+}2r_{\min}^2\le\mathcal L(\theta)-\mathcal L(\theta^*),"
-           r"\ r_{\min}\le\Vert\theta-\theta^*\Vert",
-       controls={"a support that contains that of the truth": {"S": (0, 1, 2)},
-                 "the second smallest weight for the smallest": {"smallest": False},
-                 "a threshold one percent larger": {"scale": 1.01}})
-def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
-    "r_min against the distance, and the plateau against the excess after 60 batches of 200 examples on a support without coordinate 2."
-    law, kind = case.value
-    truth, S, d = np.array([1.0, -0.8, 0.4, 0.0]), list(S), 4
-    V, mu, _, _ = law_constants(law, d, list(range(d)))
-    X, p = feature_law(law, d)
-    X = X[case.rng.choice(len(X), 12_000, p=p)]
-    y = X @ truth + 0.05 * case.rng.standard_normal(12_000)
-    theta = truth * np.isin(range(d), S)
-    if kind == "restricted minimiser": theta[S] = np.linalg.solve(V[np.ix_(S, S)], V[S] @ truth)
-    if kind == "random": theta[S] = case.rng.standard_normal(len(S))
-    r_min = scale * (0.4 if smallest else 0.8)
-    if kind == "truth": return Evidence(r_min, "<=", float(np.linalg.norm(theta - truth)))
-    u = textbook_exploitation(X, y, S, 0.1, 200, start=theta[S]).theta - truth
-    return Evidence(mu / 2 * r_min**2, "<=", float(u @ V @ u))
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3c341cec
-@claim("murata2018", "What Exploration is worth to Hybrid (ours)", id="MS5q", tier="certificate", proof="lem-young",
-       cases=[(kappa, share, times) for kappa in (1.0, 3.0, 8.0) for share in (1.0, 30.0) for times in (0.0, 1.0, 1e6)],
-       tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0",
-       controls={"batches a tenth of b0": {"batch_divisor": 10.0},
-                 "a rate smaller by a seventh": {"rate": 6 / 7},
-                 "a third of the noise": {"noise": 1 / 3}})
-def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 1.0, noise: float = 1.0) -> Evidence:
-    "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
-    kappa, share, times = case.value
-    d, top, k, mu, sigma = 10**4, 400, 4, 1.0, 0.7
-    q, V, b0 = exploration_rate(SparseProblem(d, top, k, mu, kappa * mu, sigma), eta=1 / (kappa * mu))
-    b = math.ceil(share * b0 / batch_divisor)
-    first = times * V / b / (1 - q)  # at times 1 both terms ask for the same weights
-    bound = bound_exploration([b], SparseProblem(d, top, k, mu, kappa * mu, sigma), first, eta=1 / (kappa * mu))[1]
-    return Evidence(float(bound), "<=", rate * q * first + noise * V / b)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #9469bac6
-@claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
-       cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
-       tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t",
-       controls={"too few exploring updates by a third": {"part": 2 / 3}, "four fifths of the bound": 0.8})
-def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
-    "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
-    kappa, q, g, u0 = case.value
-    V, rise = 0.7, 0.3  # the noise of Exploration over b, and 8 eta kappa K sigma^2 / (mu B)
-    T = max(1, math.ceil(part * math.log(4 * kappa * g) / -math.log(q)))
-    W, u, worst = 2 * kappa * V / (1 - q) + rise, u0, 0.0
-    for t in range(40):
-        before = q**T * u + V / (1 - q) * g**-t
-        U = 0.5**t * u0 / (4 * kappa * g) + 2 * V / (1 - q) + rise / (2 * kappa)
-        u = 2 * kappa * before + rise * g**-t
-        worst = max(worst, before / (g**-t * U), u / (g ** -(t + 1) * (0.5 ** (t + 1) * u0 + 2 * g * W)))
-    return Evidence(worst, "<=", 1)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #8de4083e
-@claim("murata2018", "Corollary 4.5, shape", id="M10s", tier="certificate", proof="cor-samples",
-       cases=[(r, e) for r in (3.0, 0.3, 0.03, 1e-6) for e in (1e-1, 1e-3, 1e-5)],
-       tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
-           r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)",
-       controls={"the support for nothing": {"free": True}, "a fifth of the bound": 0.2})
-def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
-    "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
-    r_min, eps = case.value
-    n, s, eta, g, q, V, mu, L, K, sigma, first, delta, b, before, T = 50, 8, 0.4, 4.0, 0.3, 9.0, 1.8, 2.2, 18.0, 1.0, 4.0, 0.1, 40, 3, 11
-    count = bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, n * b), g, q, V, mu, L, K, sigma, first, delta)
-    U = first / (4 * L / mu * g) + 2 * V / ((1 - q) * b) + 4 * eta * K / (mu * n * b)
-    slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
-    total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
-    return Evidence(count, "<=", 2 * g**2 * (before + T) / (g - 1) * total)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #21202fdd
-HYBRID_FUNCTIONS = ("largest step", "room", "distance", "excess", "excess, trace", "wrong support", "normal features", "q", "V", "b0",
-                    "examples")
-
-
-@claim("murata2018", "the bounds as functions, Exploitation and Hybrid", id="M15", tier="exact", proof="cor-samples", cases=240,
-       tex=r"\texttt{bound\_exploitation},\ \texttt{bound\_exploitation\_excess},\ \texttt{bound\_wrong\_support},\ "
-           r"\texttt{exploration\_rate},\ \texttt{bound\_hybrid}=\text{the formulas of the page, at random arguments}",
-       controls={f"half of {name}": {"halved": name} for name in HYBRID_FUNCTIONS}
-       | {"r_min in the place of its square": {"power": 1}, "delta for delta / 2 in (b)": {"share": 1.0},
-          "without condition (a)": {"first": False}, "2 T updates": {"longer": 2}, "half of L U in (a)": {"start": 0.5},
-          "a quarter of 4 eta K": {"fourth": 1.0}, "nothing of the start": {"begin": 0.0}})
-def hybrid_bounds_as_functions(
-    case: Case, halved: str = "", power: int = 2, share: float = 0.5, first: bool = True, longer: int = 1, start: float = 1.0,
-    fourth: float = 4.0, begin: float = 1.0,
-) -> Evidence:
-    "Of the functions at random arguments the value over the formula farthest from 1; by turns weights are tiny, large or decide."
-    rng, log = case.rng, math.log
-    s, k, T, n, before = (int(v) for v in rng.integers((4, 1, 20, 2, 9), (20, 3, 60, 40, 15)))
-    mu, sigma, delta = (10 ** rng.uniform((-1, -1, -2), (1, 1, -0.3))).tolist()
-    kappa, q, g = float(1 + rng.random()), float(rng.uniform(0.1, 0.5)), float(rng.uniform(1.2, 3))
-    L, R = kappa * mu, float(rng.uniform(0.5, 2))
-    if case.number % 6 > 2: sigma /= 100
-    V, r0, b = *(10 ** rng.uniform((-3, -1), (1, 3))).tolist(), int(rng.integers(5, 50))
-    r_min, eps = (10 ** rng.uniform(*(((-6, -2), (-6, 0)), ((0, -4), (1, -2)), ((0.7, -4), (1.3, -2)))[case.number % 3])).tolist()
-    V, r_min = V * sigma**2, r_min * (math.sqrt(eps / L) if case.number % 3 == 2 else 1)
-    K, eta = s * L / 2 + float(rng.uniform(1, 9)) * mu, float(rng.uniform(0.3, 1)) / L
-    B = math.ceil(4 * eta * kappa * K * 10 ** rng.random())
-    room = B - eta * L / 2 * (B - 1) - eta * K
-    rate = (1 - 2 * eta * mu * room / B) ** T
-    a, omega, least, trace = 2 * eta**2 * L * K / B, 1 - eta * L / 2 * (1 - 1 / B), float(rng.random()), s * L / 2 * float(rng.random())
-    gamma = 1 - 2 * eta * mu * omega + a
-    short = 0.9 * min(eta, B / (B + s + 1))  # for independent normal features
-    own, noise = (1 - 2 * short) ** 2 + 4 * short**2 * (s + 1) / B, 4 * short**2 * s * sigma**2 / B
-    d, top = 500, s + 9 * k
-    nu, m = 1 + k / top / 2 + math.sqrt(k / top + (k / top) ** 2 / 4), top + k
-    rho, C = math.sqrt(nu) * (1 - eta * mu), 8 * m * R**2 * (log(2 * d) + 1)  # eta <= 1 / L: the small eigenvalue contracts least
-    problem, known = SparseProblem(d, top, k, mu, L, sigma, R), SupportProblem(mu, L, K, s, sigma)
-    code = exploration_rate(problem, eta) if rho < 1 else (1.0, 1.0, 1.0)
-    page = ((1 + rho) / 2, 2 * nu * eta**2 * sigma**2 * C / (1 - rho), 4 * nu * eta**2 * R**2 * m * C / (1 - rho) ** 2) if rho < 1 else code
-    examples, t = 0, 0
-    while True:  # Corollary MH 1 (cor-samples), round after round
-        grown, size = g**t, math.ceil(B * g**t)
-        examples += n * before * math.ceil(b * grown) + T * size
-        U = begin * 2.0**-t / (4 * kappa * g) * r0 + 2 * V / ((1 - q) * b) + fourth * eta * K * sigma**2 / (mu * B)
-        last = eta * s * L * sigma**2 / (2 * (size - eta * L / 2 * (size - 1) - eta * K))
-        right = U / grown <= share * delta * r_min**power
-        if first and start * L * U / grown + 4 * eta * kappa * K * sigma**2 / (B * grown) <= delta * eps: break
-        if right and L / 2 * (1 - eta * mu / 2) ** (longer * T) * U / grown + last <= delta / 2 * eps: break
-        t += 1
-        if t > 400: return Evidence(0, "==", 1)  # without (a) it never ends
-    found = {
-        "largest step": stable_exploitation_step(B, L, K) * (L / 2 * (B - 1) + K) / B,
-        "room": exploitation_room(eta, B, L, K) / room,
-        "distance": bound_exploitation(T, r0, eta, B, known) / (rate * r0 + eta * s * sigma**2 / room),
-        "excess": bound_exploitation_excess(T, r0, eta, B, known) / (L / 2 * rate * r0 + eta * s * L / 2 * sigma**2 / room),
-        "excess, trace": bound_exploitation_excess(T, r0, eta, B, known, trace) / (L / 2 * rate * r0 + eta * trace * sigma**2 / room),
-        "wrong support": bound_wrong_support(T, r0, least, eta, B, known) / (gamma**T * r0 + (1 - gamma**T) / (1 - gamma) * a * least),
-        "normal features": exact_exploitation(T, r0, short, B, s, sigma) / (own**T * r0 + (own**T - 1) / (own - 1) * noise),
-        "q": code[0] / page[0], "V": code[1] / page[1], "b0": code[2] / page[2],
-        "examples": bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, B), g, q, V, mu, L, K, sigma, r0, delta) / examples,
-    }
-    return farthest_from_one(found, halved, 1e-8)
-
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #4fef3245
-@claim("murata2018", "Exploitation, one update on every path (ours)", id="MS6", tier="certificate", proof="eq-path",
-       cases=[("equality", 1, 1), ("equality", 4, 1), ("equality", 50, 1), ("random", 1, 1), ("random", 4, 1), ("random", 4, 0.3)],
-       tex=r"\mathcal L(\theta')-\mathcal L^\dagger\le(1-\eta\mu)(\mathcal L(\theta)-\mathcal L^\dagger)+\tfrac\eta2\Vert e\Vert^2,"
-           r"\quad\eta\le\tfrac1L",
-       controls={"one per cent less": 0.99, "without the noise": {"noise": 0.0}, "a step a tenth beyond 1/L": {"longer": 1.1},
-                 "twice the progress": {"progress": 2.0}})
-def update_on_a_path(case: Case, noise: float = 1.0, longer: float = 1.0, progress: float = 1.0) -> Evidence:
-    "Both sides; an error that turns the step from the flattest to the steepest direction, or a random one; case (kind, kappa, eta L)."
-    kind, kappa, step = case.value
-    a, eta = np.array([kappa, 1.0, (1 + kappa) / 2]) / 2, longer * step / kappa  # the eigenvalues of A: mu = 1, L = kappa
-    r, e = case.rng.standard_normal((2, 3))
-    if kind == "equality": r, e = np.array([0.0, 1.0, 0.0]), np.array([3.0, -1.0, 0.0])
-    new = r - eta * (2 * a * r + e)
-    return Evidence(float(new @ (a * new)), "<=", float((1 - progress * eta) * (r @ (a * r)) + noise * eta / 2 * (e @ e)), tol=1e-12)
-
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #a9dd5198
-def batch_for_chance(s: int, delta: float) -> int:
-    "Examples of an update that the proposition asks for on a right support: R = 1, mu = L = 2, m = s, N = 3."
-    return math.ceil(16 * s**2 * math.log(6 * s / delta) / 4)
-
-
-@functools.cache
-def exploited(s: int) -> np.ndarray:
-    "Excess risks, sorted, of 4000 runs (s = 1: 12,000) of three updates from the truth: s independent signs, unit noise, delta = 1/128."
-    rng, B, out = np.random.default_rng((s, 128)), batch_for_chance(s, 1 / 128), np.zeros(12_000 if s == 1 else 4000)
-    for i in range(len(out)):
-        X = 2.0 * rng.integers(0, 2, (3 * B, s)) - 1
-        out[i] = (textbook_exploitation(X, rng.standard_normal(3 * B), range(s), 0.5, B).theta ** 2).sum()
-    return np.sort(out)
-
-
-@claim("murata2018", "Exploitation, the chance of failure (ours)", id="MS7", tier="statistical", level=1e-3, proof="prp-chance",
-       cases=[(s, delta) for s in (1, 8) for delta in (1 / 128, 1 / 16, 1 / 2)],
-       tex=r"0.03\le Q_{1-\delta}\bigl(\mathcal L(\theta)-\mathcal L(\theta^*)\bigr)\Big/"
-           r"\tfrac{8sR^2\sigma^2}{\mu B}\ln\tfrac{2sN}\delta\le0.4",
-       controls={"half of the bound": {"factor": lambda s, delta: 0.5},
-                 "1/delta in the place of its logarithm": {"factor": lambda s, delta: 1 / (delta * math.log(6 * s / delta))},
-                 "without s": {"factor": lambda s, delta: 1 / s}, "s^2": {"factor": lambda s, delta: s}})
-def quantile_of_failure(case: Case, factor: Any = lambda s, delta: 1.0) -> Evidence:
-    "How far limits of the quantile over the bound come to the limits of the band; case (s, delta)."
-    from scipy.stats import binom
-
-    s, delta = case.value
-    runs = exploited(s)
-    low, high = (float(runs[int(binom.ppf(p, len(runs), 1 - delta))]) for p in (1e-3, 1 - 1e-3))
-    bound = factor(s, delta) * 8 * s / (2 * batch_for_chance(s, 1 / 128)) * math.log(6 * s / delta)
-    return Evidence(max(high / (0.4 * bound), 0.03 * bound / low), "<=", 1)
-
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #d4f2d0b7
-def normal_stream(
-    d: int, k: int, T: int, rng: np.random.Generator, r_min: float = 1.0, sigma: float = 1.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    "Independent standard normal features, labels of k weights +-r_min at random places with normal noise; and the weights."
-    truth = np.zeros(d)
-    truth[rng.choice(d, k, replace=False)] = r_min * rng.choice([-1.0, 1.0], k)
-    X = rng.standard_normal((T, d))
-    return X, X @ truth + sigma * rng.standard_normal(T), truth
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #136c9e90
-@claim("murata2018", "Algorithms 2 and 3, as compiled", id="M10c", tier="certificate", proof="alg-hybrid",
-       cases=[("exploitation", 1.0), ("exploitation", 1.4), ("hybrid", 1.0), ("hybrid", 1.7)],
-       tex=r"\theta_t\text{ compiled}=\theta_t\text{ of the textbook, the same examples and features booked}",
-       controls={"another step": {"eta": 0.21},
-                 "the first example left out": {"examples_left_out": 1},
-                 "other numbers of updates, other batches": {"updates": 4}})
-def phases_are_textbook(case: Case, eta: float = 0.2, examples_left_out: int = 0, updates: int = 2) -> Evidence:
-    "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
-    name, growth = case.value
-    X, y, _ = normal_stream(23, 3, 700, case.rng)
-    Z, z = X[examples_left_out:], y[examples_left_out:]
-    if name == "hybrid":
-        book = textbook_hybrid(Z, z, 9, 4, eta, (updates, 8), (3, 30), growth)
-        new = lambda: Hybrid(23, 9, 4, 0.2, (2, 8), (3, 30), growth)
-    else:
-        book = textbook_exploitation(Z, z, [2, 5, 11], eta, 40 * updates // 2, growth, start=[1.0, 0.0, -1.0])
-        new = lambda: Exploitation(23, 9, [2, 5, 11], [1.0, 0.0, -1.0], 0.2, 40, growth)
-    lr, by_hand = new(), new()
-    run, other = simulate(lr, X, y), play(by_hand, Environment(X, y, 9))
-    bills = [r.n_observed[: book.examples].sum() for r in (run, other)]
-    booked = (lr.updates_, lr.unfinished_, *bills) == (len(book.batches), book.left, book.attributes, book.attributes)
-    same = max(np.abs(lr.coef_ - book.theta).max(), np.abs(by_hand.coef_ - book.theta).max())
-    return Evidence(float(same + np.abs(run.predictions - other.predictions).max()) + (not booked), "==", 0, tol=1e-9)
-
-# %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #3e46d167
-def smallest_budget(name: str, d: int, k: int) -> int:
-    "The smallest budget with which a learner of this paper can be made, for k weights of d."
-    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
-    for budget in range(1, d + 1):
-        try: LEARNERS[name].cls(d, budget, **names, eta=0.1)
-        except ValueError: continue
-        return budget
-    return d + 1
-
-
-@claim("murata2018", "features bought of an example (what our learners accept)", id="M12", tier="exact", proof="sec-bought",
-       cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
-       tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
-       controls={"without a feature to explore with": {"exploring": 0}, "a bill below the budget": {"over": 1}})
-def features_bought(case: Case, exploring: int = 1, over: int = 0) -> Evidence:
-    "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
-    name, k = case.value
-    least, d = k + (exploring if name != "murata2018.Exploitation" else 0), 14
-    X, y, _ = normal_stream(d, k, 900, case.rng)
-    names = {"support": range(k)} if "Exploitation" in name else {"top": k}
-    if "Hybrid" in name: names |= {"explore": (2, 5), "exploit": (2, 20)}
-    lr = LEARNERS[name].cls(d, k + 3, **names, eta=0.1)
-    bill = play(lr, Environment(X, y, k + 3 - over)).n_observed.max() if not over else int(simulate(lr, X, y).n_observed.max())
-    allowed = k if "Exploitation" in name else k + 3 - over
-    return Evidence(float(abs(smallest_budget(name, d, k) - least) + max(0, bill - allowed)), "==", 0)
-
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #b83028a6
 @functools.cache
 def final_errors(name: str, r_min: float, seed: int, N: int = 24_000, phase: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -440,3 +210,236 @@ def near_full_information(case: Case, name: str = "Hybrid", r_min: float = 2.0, 
     "Upper limit for the mean of N times the excess, and 20 times k sigma^2, what least squares has; case: number of d."
     _, errors = final_errors(name, r_min, 1)
     return Evidence(mean_limit(errors[:, case.number], 1e-3), "<=", limit * 5)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #8bbab053
+from ..claims import farthest_from_one
+from ...papers.murata2018.exploration import bound_exploration
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #024ca391
+@claim("murata2018", "Exploitation, exact recursion and stable steps (ours)", id="MS4e", tier="certificate", proof="lem-step",
+       cases=[(T, B, eta) for T, B in ((1, 1), (2, 1), (1, 2)) for eta in (0.05, 0.3, None)],
+       tex=r"\mathbb E\Vert r'\Vert^2=\bigl((1-2\eta)^2+\tfrac{4\eta^2(s+1)}B\bigr)\Vert r\Vert^2+\tfrac{4\eta^2s\sigma^2}B,"
+           r"\quad\text{growing from }\eta=\tfrac B{B+s+1}\text{ on}",
+       controls={"s + 2 for s + 1": {"extra_features": 1},
+                 "the noise not squared": {"power": 0.5},
+                 "a step a hundredth beyond the stable range": {"limit": 1.01}})
+def recursion_by_enumeration(case: Case, extra_features: int = 0, power: float = 1.0, limit: float = 1.0) -> Evidence:
+    "Mean over all examples (normal features), and the formula, or at the limit of stability (eta None) the start; case (T, B, eta)."
+    T, B, eta = case.value
+    edge, r, sigma = eta is None, np.array([0.3, -1.1]), 0.0 if eta is None else 0.4
+    eta = limit * stable_exploitation_step(B, 2.0, 4.0) if edge else eta
+    distance, _ = exact_means("normal", (0, 1), (1.0, 2.0), tuple(r + [1.0, 2.0]), eta, B, T, sigma)
+    formula = exact_exploitation(T, r @ r, eta, B, 2 + extra_features, sigma**power)
+    return Evidence(distance, "==", float(r @ r) if edge else formula, tol=1e-9)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #28652c9f
+@claim("murata2018", "Theorem 4.3, any support", id="M9", tier="certificate", proof="lem-wrong",
+       cases=[("signs", 1, 2, 0.2), ("signs", 2, 1, 0.5), ("signs", 1, 1, 0.6), ("tied signs", 1, 2, 0.15), ("tied signs", 2, 1, 0.3),
+              ("normal", 1, 1, 0.1), ("tied normal", 1, 1, 0.2)],
+       tex=r"\mathbb E\,\mathcal L(\theta_T)-\mathcal L^\dagger\le\gamma^T(\mathcal L(\theta_0)-\mathcal L^\dagger)"
+           r"+\tfrac{1-\gamma^T}{1-\gamma}a\mathcal L^\dagger",
+       controls={"the variance of the missed coordinate does not count as noise": {"missed": 0.0},
+                 "no rise at all, with batches this small": {"noiseless": True},
+                 "a twentieth less of the fourth moments": {"fourth": 0.95}})
+def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = False, fourth: float = 1.0) -> Evidence:
+    "Mean risk of the textbook's weights over all examples, on the support {0, 1} where {0, 2} is right; case (law, B, T, eta)."
+    kind, B, T, eta = case.value
+    truth, S, sigma, r = np.array([1.0, 0.0, -0.7]), [0, 1], 0.2, np.array([0.3, -0.3])
+    V, mu, L, K = law_constants(kind, 3, S)
+    gap = np.linalg.solve(V[:2, :2], V[:2, 2]) * truth[2]  # what the best weights on S make of the missed one
+    least = sigma**2 + missed * truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
+    true = sigma**2 + truth[2] ** 2 * (V[2, 2] - V[2, :2] @ np.linalg.solve(V[:2, :2], V[:2, 2]))
+    _, risk = exact_means(kind, tuple(S), tuple(truth), tuple(truth[:2] + gap + r), eta, B, T, sigma)
+    f = float(r @ V[:2, :2] @ r)
+    rhs = f if noiseless else bound_wrong_support(T, f, float(least), eta, B, SupportProblem(mu, L, fourth * K))
+    return Evidence(risk - float(true), "<=", rhs, tol=1e-12)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #557947d9
+@claim("murata2018", "Support rule and plateau (ours)", id="MS4p", tier="certificate", proof="lem-support",
+       cases=[(law, start) for law in ("signs", "tied signs") for start in ("restricted minimiser", "truth", "random")],
+       tex=r"\operatorname{supp}\theta^*\not\subseteq S\ \Rightarrow\ \tfrac{\mu_+}2r_{\min}^2\le\mathcal L(\theta)-\mathcal L(\theta^*),"
+           r"\ r_{\min}\le\Vert\theta-\theta^*\Vert",
+       controls={"a support that contains that of the truth": {"S": (0, 1, 2)},
+                 "the second smallest weight for the smallest": {"smallest": False},
+                 "a threshold one percent larger": {"scale": 1.01}})
+def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
+    "r_min against the distance, and the plateau against the excess after 60 batches of 200 examples on a support without coordinate 2."
+    law, kind = case.value
+    truth, S, d = np.array([1.0, -0.8, 0.4, 0.0]), list(S), 4
+    V, mu, _, _ = law_constants(law, d, list(range(d)))
+    X, p = feature_law(law, d)
+    X = X[case.rng.choice(len(X), 12_000, p=p)]
+    y = X @ truth + 0.05 * case.rng.standard_normal(12_000)
+    theta = truth * np.isin(range(d), S)
+    if kind == "restricted minimiser": theta[S] = np.linalg.solve(V[np.ix_(S, S)], V[S] @ truth)
+    if kind == "random": theta[S] = case.rng.standard_normal(len(S))
+    r_min = scale * (0.4 if smallest else 0.8)
+    if kind == "truth": return Evidence(r_min, "<=", float(np.linalg.norm(theta - truth)))
+    u = textbook_exploitation(X, y, S, 0.1, 200, start=theta[S]).theta - truth
+    return Evidence(mu / 2 * r_min**2, "<=", float(u @ V @ u))
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #3c341cec
+@claim("murata2018", "What Exploration is worth to Hybrid (ours)", id="MS5q", tier="certificate", proof="lem-young",
+       cases=[(kappa, share, times) for kappa in (1.0, 3.0, 8.0) for share in (1.0, 30.0) for times in (0.0, 1.0, 1e6)],
+       tex=r"\mathbb E\Vert\theta'-\theta^*\Vert^2\le q\,\mathbb E\Vert\theta-\theta^*\Vert^2+V/b,\quad b\ge b_0",
+       controls={"batches a tenth of b0": {"batch_divisor": 10.0},
+                 "a rate smaller by a seventh": {"rate": 6 / 7},
+                 "a third of the noise": {"noise": 1 / 3}})
+def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 1.0, noise: float = 1.0) -> Evidence:
+    "The recursion of Exploration for one update, and q, V; case (kappa, b / b0, squared distance in units of its balance)."
+    kappa, share, times = case.value
+    d, top, k, mu, sigma = 10**4, 400, 4, 1.0, 0.7
+    q, V, b0 = exploration_rate(SparseProblem(d, top, k, mu, kappa * mu, sigma), eta=1 / (kappa * mu))
+    b = math.ceil(share * b0 / batch_divisor)
+    first = times * V / b / (1 - q)  # at times 1 both terms ask for the same weights
+    bound = bound_exploration([b], SparseProblem(d, top, k, mu, kappa * mu, sigma), first, eta=1 / (kappa * mu))[1]
+    return Evidence(float(bound), "<=", rate * q * first + noise * V / b)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #9469bac6
+@claim("murata2018", "Theorem 4.4, the recursion of the outer rounds", id="MS5", tier="certificate", proof="eq-round",
+       cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
+       tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t",
+       controls={"too few exploring updates by a third": {"part": 2 / 3}, "four fifths of the bound": 0.8})
+def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
+    "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
+    kappa, q, g, u0 = case.value
+    V, rise = 0.7, 0.3  # the noise of Exploration over b, and 8 eta kappa K sigma^2 / (mu B)
+    T = max(1, math.ceil(part * math.log(4 * kappa * g) / -math.log(q)))
+    W, u, worst = 2 * kappa * V / (1 - q) + rise, u0, 0.0
+    for t in range(40):
+        before = q**T * u + V / (1 - q) * g**-t
+        U = 0.5**t * u0 / (4 * kappa * g) + 2 * V / (1 - q) + rise / (2 * kappa)
+        u = 2 * kappa * before + rise * g**-t
+        worst = max(worst, before / (g**-t * U), u / (g ** -(t + 1) * (0.5 ** (t + 1) * u0 + 2 * g * W)))
+    return Evidence(worst, "<=", 1)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #8de4083e
+@claim("murata2018", "Corollary 4.5, shape", id="M10s", tier="certificate", proof="cor-samples",
+       cases=[(r, e) for r in (3.0, 0.3, 0.03, 1e-6) for e in (1e-1, 1e-3, 1e-5)],
+       tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
+           r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)",
+       controls={"the support for nothing": {"free": True}, "a fifth of the bound": 0.2})
+def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
+    "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
+    r_min, eps = case.value
+    n, s, eta, g, q, V, mu, L, K, sigma, first, delta, b, before, T = 50, 8, 0.4, 4.0, 0.3, 9.0, 1.8, 2.2, 18.0, 1.0, 4.0, 0.1, 40, 3, 11
+    count = bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, n * b), g, q, V, mu, L, K, sigma, first, delta)
+    U = first / (4 * L / mu * g) + 2 * V / ((1 - q) * b) + 4 * eta * K / (mu * n * b)
+    slow, found = (L * U + 4 * eta * L / mu * K / (n * b)) / (delta * eps), 0.0 if free else 2 * U / (delta * r_min**2)
+    total = n * b + min(n * b * slow, n * b * found + 8 * s / (delta * eps))
+    return Evidence(count, "<=", 2 * g**2 * (before + T) / (g - 1) * total)
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #21202fdd
+HYBRID_FUNCTIONS = ("largest step", "room", "distance", "excess", "excess, trace", "wrong support", "normal features", "q", "V", "b0",
+                    "examples")
+
+
+@claim("murata2018", "the bounds as functions, Exploitation and Hybrid", id="M15", tier="exact", proof="cor-samples", cases=240,
+       tex=r"\texttt{bound\_exploitation},\ \texttt{bound\_exploitation\_excess},\ \texttt{bound\_wrong\_support},\ "
+           r"\texttt{exploration\_rate},\ \texttt{bound\_hybrid}=\text{the formulas of the page, at random arguments}",
+       controls={f"half of {name}": {"halved": name} for name in HYBRID_FUNCTIONS}
+       | {"r_min in the place of its square": {"power": 1}, "delta for delta / 2 in (b)": {"share": 1.0},
+          "without condition (a)": {"first": False}, "2 T updates": {"longer": 2}, "half of L U in (a)": {"start": 0.5},
+          "a quarter of 4 eta K": {"fourth": 1.0}, "nothing of the start": {"begin": 0.0}})
+def hybrid_bounds_as_functions(
+    case: Case, halved: str = "", power: int = 2, share: float = 0.5, first: bool = True, longer: int = 1, start: float = 1.0,
+    fourth: float = 4.0, begin: float = 1.0,
+) -> Evidence:
+    "Of the functions at random arguments the value over the formula farthest from 1; by turns weights are tiny, large or decide."
+    rng, log = case.rng, math.log
+    s, k, T, n, before = (int(v) for v in rng.integers((4, 1, 20, 2, 9), (20, 3, 60, 40, 15)))
+    mu, sigma, delta = (10 ** rng.uniform((-1, -1, -2), (1, 1, -0.3))).tolist()
+    kappa, q, g = float(1 + rng.random()), float(rng.uniform(0.1, 0.5)), float(rng.uniform(1.2, 3))
+    L, R = kappa * mu, float(rng.uniform(0.5, 2))
+    if case.number % 6 > 2: sigma /= 100
+    V, r0, b = *(10 ** rng.uniform((-3, -1), (1, 3))).tolist(), int(rng.integers(5, 50))
+    r_min, eps = (10 ** rng.uniform(*(((-6, -2), (-6, 0)), ((0, -4), (1, -2)), ((0.7, -4), (1.3, -2)))[case.number % 3])).tolist()
+    V, r_min = V * sigma**2, r_min * (math.sqrt(eps / L) if case.number % 3 == 2 else 1)
+    K, eta = s * L / 2 + float(rng.uniform(1, 9)) * mu, float(rng.uniform(0.3, 1)) / L
+    B = math.ceil(4 * eta * kappa * K * 10 ** rng.random())
+    room = B - eta * L / 2 * (B - 1) - eta * K
+    rate = (1 - 2 * eta * mu * room / B) ** T
+    a, omega, least, trace = 2 * eta**2 * L * K / B, 1 - eta * L / 2 * (1 - 1 / B), float(rng.random()), s * L / 2 * float(rng.random())
+    gamma = 1 - 2 * eta * mu * omega + a
+    short = 0.9 * min(eta, B / (B + s + 1))  # for independent normal features
+    own, noise = (1 - 2 * short) ** 2 + 4 * short**2 * (s + 1) / B, 4 * short**2 * s * sigma**2 / B
+    d, top = 500, s + 9 * k
+    nu, m = 1 + k / top / 2 + math.sqrt(k / top + (k / top) ** 2 / 4), top + k
+    rho, C = math.sqrt(nu) * (1 - eta * mu), 8 * m * R**2 * (log(2 * d) + 1)  # eta <= 1 / L: the small eigenvalue contracts least
+    problem, known = SparseProblem(d, top, k, mu, L, sigma, R), SupportProblem(mu, L, K, s, sigma)
+    code = exploration_rate(problem, eta) if rho < 1 else (1.0, 1.0, 1.0)
+    page = ((1 + rho) / 2, 2 * nu * eta**2 * sigma**2 * C / (1 - rho), 4 * nu * eta**2 * R**2 * m * C / (1 - rho) ** 2) if rho < 1 else code
+    examples, t = 0, 0
+    while True:  # Corollary MHP 1 (cor-samples), round after round
+        grown, size = g**t, math.ceil(B * g**t)
+        examples += n * before * math.ceil(b * grown) + T * size
+        U = begin * 2.0**-t / (4 * kappa * g) * r0 + 2 * V / ((1 - q) * b) + fourth * eta * K * sigma**2 / (mu * B)
+        last = eta * s * L * sigma**2 / (2 * (size - eta * L / 2 * (size - 1) - eta * K))
+        right = U / grown <= share * delta * r_min**power
+        if first and start * L * U / grown + 4 * eta * kappa * K * sigma**2 / (B * grown) <= delta * eps: break
+        if right and L / 2 * (1 - eta * mu / 2) ** (longer * T) * U / grown + last <= delta / 2 * eps: break
+        t += 1
+        if t > 400: return Evidence(0, "==", 1)  # without (a) it never ends
+    found = {
+        "largest step": stable_exploitation_step(B, L, K) * (L / 2 * (B - 1) + K) / B,
+        "room": exploitation_room(eta, B, L, K) / room,
+        "distance": bound_exploitation(T, r0, eta, B, known) / (rate * r0 + eta * s * sigma**2 / room),
+        "excess": bound_exploitation_excess(T, r0, eta, B, known) / (L / 2 * rate * r0 + eta * s * L / 2 * sigma**2 / room),
+        "excess, trace": bound_exploitation_excess(T, r0, eta, B, known, trace) / (L / 2 * rate * r0 + eta * trace * sigma**2 / room),
+        "wrong support": bound_wrong_support(T, r0, least, eta, B, known) / (gamma**T * r0 + (1 - gamma**T) / (1 - gamma) * a * least),
+        "normal features": exact_exploitation(T, r0, short, B, s, sigma) / (own**T * r0 + (own**T - 1) / (own - 1) * noise),
+        "q": code[0] / page[0], "V": code[1] / page[1], "b0": code[2] / page[2],
+        "examples": bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, B), g, q, V, mu, L, K, sigma, r0, delta) / examples,
+    }
+    return farthest_from_one(found, halved, 1e-8)
+
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #4fef3245
+@claim("murata2018", "Exploitation, one update on every path (ours)", id="MS6", tier="certificate", proof="eq-path",
+       cases=[("equality", 1, 1), ("equality", 4, 1), ("equality", 50, 1), ("random", 1, 1), ("random", 4, 1), ("random", 4, 0.3)],
+       tex=r"\mathcal L(\theta')-\mathcal L^\dagger\le(1-\eta\mu)(\mathcal L(\theta)-\mathcal L^\dagger)+\tfrac\eta2\Vert e\Vert^2,"
+           r"\quad\eta\le\tfrac1L",
+       controls={"one per cent less": 0.99, "without the noise": {"noise": 0.0}, "a step a tenth beyond 1/L": {"longer": 1.1},
+                 "twice the progress": {"progress": 2.0}})
+def update_on_a_path(case: Case, noise: float = 1.0, longer: float = 1.0, progress: float = 1.0) -> Evidence:
+    "Both sides; an error that turns the step from the flattest to the steepest direction, or a random one; case (kind, kappa, eta L)."
+    kind, kappa, step = case.value
+    a, eta = np.array([kappa, 1.0, (1 + kappa) / 2]) / 2, longer * step / kappa  # the eigenvalues of A: mu = 1, L = kappa
+    r, e = case.rng.standard_normal((2, 3))
+    if kind == "equality": r, e = np.array([0.0, 1.0, 0.0]), np.array([3.0, -1.0, 0.0])
+    new = r - eta * (2 * a * r + e)
+    return Evidence(float(new @ (a * new)), "<=", float((1 - progress * eta) * (r @ (a * r)) + noise * eta / 2 * (e @ e)), tol=1e-12)
+
+
+# %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #a9dd5198
+def batch_for_chance(s: int, delta: float) -> int:
+    "Examples of an update that the proposition asks for on a right support: R = 1, mu = L = 2, m = s, N = 3."
+    return math.ceil(16 * s**2 * math.log(6 * s / delta) / 4)
+
+
+@functools.cache
+def exploited(s: int) -> np.ndarray:
+    "Excess risks, sorted, of 4000 runs (s = 1: 12,000) of three updates from the truth: s independent signs, unit noise, delta = 1/128."
+    rng, B, out = np.random.default_rng((s, 128)), batch_for_chance(s, 1 / 128), np.zeros(12_000 if s == 1 else 4000)
+    for i in range(len(out)):
+        X = 2.0 * rng.integers(0, 2, (3 * B, s)) - 1
+        out[i] = (textbook_exploitation(X, rng.standard_normal(3 * B), range(s), 0.5, B).theta ** 2).sum()
+    return np.sort(out)
+
+
+@claim("murata2018", "Exploitation, the chance of failure (ours)", id="MS7", tier="statistical", level=1e-3, proof="prp-chance",
+       cases=[(s, delta) for s in (1, 8) for delta in (1 / 128, 1 / 16, 1 / 2)],
+       tex=r"0.03\le Q_{1-\delta}\bigl(\mathcal L(\theta)-\mathcal L(\theta^*)\bigr)\Big/"
+           r"\tfrac{8sR^2\sigma^2}{\mu B}\ln\tfrac{2sN}\delta\le0.4",
+       controls={"half of the bound": {"factor": lambda s, delta: 0.5},
+                 "1/delta in the place of its logarithm": {"factor": lambda s, delta: 1 / (delta * math.log(6 * s / delta))},
+                 "without s": {"factor": lambda s, delta: 1 / s}, "s^2": {"factor": lambda s, delta: s}})
+def quantile_of_failure(case: Case, factor: Any = lambda s, delta: 1.0) -> Evidence:
+    "How far limits of the quantile over the bound come to the limits of the band; case (s, delta)."
+    from scipy.stats import binom
+
+    s, delta = case.value
+    runs = exploited(s)
+    low, high = (float(runs[int(binom.ppf(p, len(runs), 1 - delta))]) for p in (1e-3, 1 - 1e-3))
+    bound = factor(s, delta) * 8 * s / (2 * batch_for_chance(s, 1 / 128)) * math.log(6 * s / delta)
+    return Evidence(max(high / (0.4 * bound), 0.03 * bound / low), "<=", 1)

@@ -24,7 +24,7 @@ from ...core.game.registry import register
 from ...core.mathematics.sparse.dantzig_selector import dantzig, dantzig_path
 
 # %% auto #0
-__all__ = ['moment_estimates', 'printed_limit', 'estimation_errors', 'cone_constant', 'textbook_dantzig', 'bound_dantzig',
+__all__ = ['moment_estimates', 'printed_limit', 'textbook_dantzig', 'estimation_errors', 'cone_constant', 'bound_dantzig',
            'DantzigPOSLR', 'DantzigOSLR']
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #5ab555eb
@@ -65,67 +65,6 @@ def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     cut = hard_threshold(np.linalg.solve(limit, V @ w), k)
     return cut, float((cut - w) @ V @ (cut - w))
 
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
-SquareFeatures = Annotated[Features, but(low=2, high=20_000, why="it keeps d x d sums")]
-Seen = Annotated[Budget, but("They are k0 random ones.", low=2, why="pairs of features have to be seen")]
-WholeBudget = Annotated[int, Parameter(
-    "Features bought a round at most, from 2 to d: k0 random ones, and, for `DantzigOSLR`, the k features of the weights.")]
-Deviation = Annotated[float, Real(
-    "Bound of the restricted isometry.", 0, 0.2679, True, why="the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0")]
-Rule = Annotated[str, Choice(
-    "Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.", words=("theorem", "printed"))]
-Constant = Annotated[float, Real(
-    "Multiplies the radius of the programme; with rule = \"printed\" it is the unspecified constant of the paper.", 1e-30, 1e30)]
-Estimator = Annotated[str, Choice(
-    "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.", words=("unbiased", "printed"))]
-Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #18fefda8
-@validated
-def estimation_errors(
-    n: Rounds, d: SeveralFeatures, k0: Seen, L: Positive, sigma: Nonnegative = 1.0, radius: Positive = 1.0, x_max: Positive = 1.0
-) -> tuple[float, float]:
-    """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
-
-    n, d, k0: rounds seen, features, features seen a round (2 <= k0 <= d). L: confidence, positive. sigma: standard
-    deviation of the noise, in units of the label; at least 0. radius: B, with ||w*||_1 <= B; positive. Returns lam:
-    bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
-    its mean. Source: ours, Lemma KD 2 (lem-errors), for Kale et al. 2017, equation (3).
-    """
-    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
-    B, a, b = (x_max * radius, p / q - 1, 1 / q - 1) if k0 < d else (0.0, 0.0, 0.0)
-    noise, share = 2 / 3 * math.sqrt(2 / math.pi) * sigma, L / (p * n)
-    lam = math.sqrt(2 * share) * (sigma + B * math.sqrt(a)) + share * (noise + B / 3 * max(1.0, a))
-    rho = math.sqrt(2 * L / n * b) + L / (3 * n) * max(1.0, b) * (k0 < d)
-    return x_max * lam, x_max**2 * rho
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #68c2b9aa
-def confidence(s: int, d: int, delta: float) -> float:
-    "L of the epoch that begins at round 2^s: ln(2 d (d + 5) s (s + 1) / delta); all epochs together fail with chance delta / 2."
-    return math.log(2 * d * (d + 5) * s * (s + 1) / delta)
-
-# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #47a917a0
-def cone_constant(V: Any, k: int) -> float:
-    """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
-
-    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma does not apply.
-    Source: Lemma KD 3 (lem-dantzig); Candes & Tao 2007.
-    """
-    V = check_psd("V", V)
-    d = len(V)
-    k = check_int("k", k, 1, d)
-    m, r = min(2 * k, d), min(k, d - min(2 * k, d))
-    count = math.comb(d, m) * math.comb(d - m, r)
-    if count > 200_000: fail("number of pairs of supports", count, "at most 200,000")
-    low = enumerated_eigenvalues(V, m)[0]
-    if r == 0: return float(low)
-    top = max(
-        np.linalg.norm(V[np.ix_(U, T)], 2)
-        for U in itertools.combinations(range(d), m)
-        for T in itertools.combinations(sorted(set(range(d)) - set(U)), r)
-    )
-    return float(low - top)
-
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #118c32e7
 def textbook_dantzig(
     X: Any, y: Any, sets: Any, k: int, radii: Any, t0: int = 0, estimator: str = "unbiased"
@@ -152,6 +91,67 @@ def textbook_dantzig(
         one = moment_estimates(X[t - 1, sets[t - 1]], sets[t - 1], y[t - 1], d, estimator)  # lines 11 to 14
         G, c = G + one[0], c + one[1]
     return (weights * X).sum(axis=1), weights
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #01dantzigpar
+SquareFeatures = Annotated[Features, but(low=2, high=20_000, why="it keeps d x d sums")]
+Seen = Annotated[Budget, but("They are k0 random ones.", low=2, why="pairs of features have to be seen")]
+WholeBudget = Annotated[int, Parameter(
+    "Features bought a round at most, from 2 to d: k0 random ones, and, for `DantzigOSLR`, the k features of the weights.")]
+Deviation = Annotated[float, Real(
+    "Bound of the restricted isometry.", 0, 0.2679, True, why="the lemma on restricted isometry needs 1 - 4 eps + eps^2 > 0")]
+Rule = Annotated[str, Choice(
+    "Radius of the programme: that of Theorem KD 1 (thm-kale), or that of equation (3) of the paper.", words=("theorem", "printed"))]
+Constant = Annotated[float, Real(
+    "Multiplies the radius of the programme; with rule = \"printed\" it is the unspecified constant of the paper.", 1e-30, 1e30)]
+Estimator = Annotated[str, Choice(
+    "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.", words=("unbiased", "printed"))]
+Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #18fefda8
+@validated
+def estimation_errors(
+    n: Rounds, d: SeveralFeatures, k0: Seen, L: Positive, sigma: Nonnegative = 1.0, radius: Positive = 1.0, x_max: Positive = 1.0
+) -> tuple[float, float]:
+    """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
+
+    n, d, k0: rounds seen, features, features seen a round (2 <= k0 <= d). L: confidence, positive. sigma: standard
+    deviation of the noise, in units of the label; at least 0. radius: B, with ||w*||_1 <= B; positive. Returns lam:
+    bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
+    its mean. Source: ours, Lemma KDP 1 (lem-moment-errors), for Kale et al. 2017, equation (3).
+    """
+    p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
+    B, a, b = (x_max * radius, p / q - 1, 1 / q - 1) if k0 < d else (0.0, 0.0, 0.0)
+    noise, share = 2 / 3 * math.sqrt(2 / math.pi) * sigma, L / (p * n)
+    lam = math.sqrt(2 * share) * (sigma + B * math.sqrt(a)) + share * (noise + B / 3 * max(1.0, a))
+    rho = math.sqrt(2 * L / n * b) + L / (3 * n) * max(1.0, b) * (k0 < d)
+    return x_max * lam, x_max**2 * rho
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #68c2b9aa
+def confidence(s: int, d: int, delta: float) -> float:
+    "L of the epoch that begins at round 2^s: ln(2 d (d + 5) s (s + 1) / delta); all epochs together fail with chance delta / 2."
+    return math.log(2 * d * (d + 5) * s * (s + 1) / delta)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #47a917a0
+def cone_constant(V: Any, k: int) -> float:
+    """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
+
+    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma does not apply.
+    Source: Lemma KDP 2 (lem-dantzig); Candes & Tao 2007.
+    """
+    V = check_psd("V", V)
+    d = len(V)
+    k = check_int("k", k, 1, d)
+    m, r = min(2 * k, d), min(k, d - min(2 * k, d))
+    count = math.comb(d, m) * math.comb(d - m, r)
+    if count > 200_000: fail("number of pairs of supports", count, "at most 200,000")
+    low = enumerated_eigenvalues(V, m)[0]
+    if r == 0: return float(low)
+    top = max(
+        np.linalg.norm(V[np.ix_(U, T)], 2)
+        for U in itertools.combinations(range(d), m)
+        for T in itertools.combinations(sorted(set(range(d)) - set(U)), r)
+    )
+    return float(low - top)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #a743537e
 @validated
@@ -320,7 +320,7 @@ class DantzigState(Learner):
         self._solve()
 
     def program_radius(self, n: int) -> float:
-        "Radius of the linear programme after n rounds. Returns: lambda of Lemma KD 2 (lem-errors) times `C`, or the radius of (Kale 3)."
+        "The programme's radius after n rounds. Returns: lambda of Lemma KDP 1 (lem-moment-errors) times `C`, or the radius of (Kale 3)."
         P, d, k0 = self.params, self.d, self.k0
         if P["rule"] == "theorem":
             L = confidence(max(1, n.bit_length()), d, P["delta"])

@@ -283,7 +283,7 @@ def bound_hybrid(
     of the theorem, for all supports that can occur. first: squared distance of the first weights, at least 0. Returns: examples of all
     outer rounds up to the first that satisfies one of the conditions of the corollary; an upper bound. Source: Murata & Suzuki 2018,
     Theorem 4.4 and Corollary 4.5; constants and proof are ours, with 1 / delta for
-    its logarithm, which Proposition MH 1 (prp-chance) has.
+    its logarithm, which Proposition MHP 1 (prp-chance) has.
     """
     n, s = blocks, top
     (before, b), (T, B), g = check_phases(n, 1, explore, exploit, growth)
