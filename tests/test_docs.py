@@ -146,6 +146,16 @@ def test_long_proofs_are_closed(build, alone):
     assert main.count("<details>") == len(found) and all("(checked)" in inside for _, inside in found)
 
 
+def test_what_is_proved_on_a_page_of_its_own(build):
+    "The proof leads to the statement on the other page, and is open, however long; it counts for no statement of this page."
+    proof = "::: {.proof}\n\n## of [Theorem AA 1](more/01_page.ipynb#thm-far)\n\n" + "Words. " * 200 + "\n\n:::"
+    front, more = "---\ntitle: Front\ndescription: The front\n---", notebook([*MORE[:1], "::: {#thm-far}\n\nText.\n\n:::"])
+    problems, page = build("::: {#lem-a}\n\nText.\n\n:::", proof, "::: {.proof}\n\nClear.\n\n:::", front=front, **{"more/01_page": more})
+    main = page.split("<main")[1]
+    assert problems == [] and re.findall(r'<a\s+href="([^"]+)"\s+class="to-statement"', main) == ["more/page.html#thm-far", "#lem-a"]
+    assert "<details>" not in main.split('id="proof-thm-far"')[1].split("Clear.")[0]
+
+
 def test_place_in_the_book(build, tmp_path):
     """Parts are folded but for the current one, chapters numbered; statements and proofs lead to each other; titles have an index."""
     part = {"section": "I One", "contents": ["b", {"section": "C", "contents": ["c", "d"]}]}
