@@ -24,7 +24,7 @@ from ..core.mathematics.designs import Uniform, moment_estimate
 from ..core.game.driver import simulate
 from ..core.mathematics.experts import hedge, hedge_regret_bound
 from .problems import Table, correlated_table, rational, signs
-from .claims import Case, Erratum, Evidence, claim, law_of_draws, mean_limit, slope_interval
+from .claims import Case, Evidence, claim, law_of_draws, mean_limit, slope_interval
 
 # %% ../../nbs/papers/foster2016.ipynb #ae20523e
 @claim("foster2016", "(Foster 1) and (Foster 4)", id="F1", tier="exact", cases=[(3, 2), (4, 2), (4, 3), (5, 2), (5, 4)],
@@ -39,155 +39,6 @@ def estimates_unbiased(case: Case, product: bool = False) -> Evidence:
     found = [(chance, cost_and_gradient(x[list(R)], np.array(R), y, w, pair)) for R, chance in Uniform(d, r).support()]
     cost, gradient = (sum(chance * v[i] for chance, v in found) for i in (0, 1))
     return Evidence(abs(cost - (w @ x - y) ** 2) + np.abs(gradient - 2 * (w @ x - y) * x).sum(), "==", 0)
-
-# %% ../../nbs/papers/foster2016.ipynb #f9193a2e
-@functools.cache
-def all_sets(d: int, r: int) -> np.ndarray:
-    "The sets of r out of d features, one row each; made once for the searches."
-    return np.array(list(itertools.combinations(range(d), r)))
-
-
-def outcomes(x: np.ndarray, w: np.ndarray, y: float, r: int) -> tuple[np.ndarray, np.ndarray]:
-    "c - y^2 and ||g||^2 (before restriction) for each of the sets R of r features, all equally likely."
-    d, a = len(x), x * w
-    R = all_sets(d, r)
-    p, q = r / d, r * (r - 1) / (d * (d - 1))
-    part = a[R]
-    s = part.sum(axis=1)
-    cost = s * s / q - (1 / q - 1 / p) * (part * part).sum(axis=1) - 2 * y * s / p
-    g = 2 * x[R] * ((s / q - y / p)[:, None] - (1 / q - 1 / p) * part)
-    return cost, (g * g).sum(axis=1)
-
-# %% ../../nbs/papers/foster2016.ipynb #47bffac7
-@claim("foster2016", "second moments of the estimates (ours)", id="F2", tier="search", proof="lem-size",
-       cases=[(d, r, i, s) for d, r, s in [(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (4, 3, (2, 5, 3)), (2, 2, (2, 0.5, 3))] for i in range(3)],
-       tex=r"\mathbb E(c-y^2)^2\le\tfrac{(1+2\kappa)^2}q,\ \mathbb Ec^2\le\tfrac{(1+2\kappa+\sqrt q)^2}q,\ "
-           r"\mathbb E\Vert g\Vert^2\le\tfrac{4(1+\kappa)^2}q",
-       controls={"99 % of the constants": {"share": 0.99}})
-def second_moments(case: Case, share: float = 1.0) -> Evidence:
-    "Largest moment over x, w, y (exact moments, 2 starts) and its bound; case (d, r, which, (x_norm, y_max, radius))."
-    from scipy.optimize import minimize
-
-    d, r, which, (x_norm, y_max, radius) = case.value
-    known = Constants(d, r, 0, x_norm, y_max, radius)
-    bound = (known.second, (math.sqrt(known.second) + y_max**2) ** 2, known.slope**2)[which]
-
-    def negative(v: np.ndarray) -> float:
-        x, w = (u / max(1.0, np.linalg.norm(u)) for u in (v[:d], v[d:-1]))
-        y = y_max * math.tanh(v[-1])
-        cost, norm = outcomes(x_norm * x, radius * w, y, r)
-        return -float(((cost**2).mean(), ((cost + y * y) ** 2).mean(), norm.mean())[which]) / bound
-
-    start = 2 * case.rng.standard_normal((2, 2 * d + 1))
-    start[1] = np.abs(start[1]) * np.r_[np.ones(2 * d), -1]  # all products positive and the label against them
-    found = min(minimize(negative, v, options={"maxiter": 60}).fun for v in start)
-    return Evidence(-found * bound, "<=", share * bound, tol=1e-9 * bound)
-
-
-@second_moments.control("kappa halved in the first constant, r < d only")
-def _(case: Case) -> Evidence:
-    d, r, which, scales = case.value
-    if r == d or which > 0 or scales != (1, 1, 1): return Evidence(1, "<=", 2)  # not this case
-    kappa = math.sqrt((r - 1) / (d - 1))
-    return second_moments.check(case, share=((1 + kappa) / (1 + 2 * kappa)) ** 2)
-
-# %% ../../nbs/papers/foster2016.ipynb #1ea2eb97
-@claim("foster2016", "(Foster 2) bounded by O(1/q), sharpened (ours)", id="F3", tier="search", proof="lem-size",
-       cases=[(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (6, 2, (2, 3, 0.5)), (4, 3, (2, 0.5, 3)), (6, 5, (1, 4, 2))],
-       tex=r"c-y^2\ge-\tfrac12\bigl(\tfrac1q-\tfrac1p\bigr)-\tfrac{2q}{p(p+q)},\ "
-           r"\lvert c\rvert\le\tfrac hq+\tfrac2p+1,\ \Vert g\Vert\le2\bigl(\tfrac hq+\tfrac1p\bigr),\ h=1-\tfrac{1-\kappa^2}r",
-       controls={"99 % of b": {"share": (0.99, 1, 1)},
-                 "99 % of the bound on |c|": {"share": (1, 0.99, 1)},
-                 "99 % of the bound on the gradient": {"share": (1, 1, 0.99)}})
-def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) -> Evidence:
-    "-(c - y^2), |c| or ||g||, the largest in units of these shares of their bounds; case (d, r, (x_norm, y_max, radius))."
-    d, r, (x_norm, y_max, radius) = case.value
-    (p, q), u, known = chances(d, r, 0), x_norm * radius, Constants(d, r, 0, x_norm, y_max, radius)
-    top = float((1 - (1 - q / p) / r) / q)
-    bounds = np.array([known.low, u * u * top + 2 * u * y_max / p + y_max**2, 2 * x_norm * (u * top + y_max / p)], float) * share
-    found = []
-    for trial in range(300):
-        x, w = (v / np.linalg.norm(v) for v in case.rng.standard_normal((2, d)) ** (1 + 2 * (trial % 2)))
-        y = case.rng.choice([-1.0, 1.0])
-        if trial == 0:  # step 4
-            s, x, w, y = min(1.0, float(2 * y_max * q / (p + q)) / u), np.zeros(d), np.zeros(d), 1.0
-            x[:2] = math.sqrt((1 + s) / 2), math.sqrt((1 - s) / 2)
-            w[:2] = x[0], -x[1]
-        if trial == 1: x, w, y = *2 * [np.r_[np.full(r, r**-0.5), np.zeros(d - r)]], -1.0  # step 5
-        cost, norm = outcomes(x_norm * x, radius * w, y_max * y, r)
-        found.append([-cost.min(), np.abs(cost + y_max**2).max(), math.sqrt(norm.max())])
-    which = (np.max(found, axis=0) / bounds).argmax()
-    return Evidence(float(np.max(found, axis=0)[which]), "<=", bounds[which], tol=1e-9 * bounds[which])
-
-# %% ../../nbs/papers/foster2016.ipynb #80e37cad
-@claim("foster2016", "proof of Theorem 1, (Foster 5)", id="F4", tier="exact", proof="thm-fkk",
-       cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
-       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
-       controls={"pairs divided by p^2 instead of q": {"product": True}})
-def decomposition(case: Case, product: bool = False) -> Evidence:
-    "Exact means of the regret, and of the Hedge part in estimated costs and the descent part, over all R; case (d, k, r, T)."
-    d, k, r, T = case.value
-    X = case.rng.standard_normal((T, d)) / math.sqrt(d)
-    y, u = case.rng.uniform(-1, 1, T), np.r_[np.zeros(d - k), np.full(k, 0.9 / math.sqrt(k))]
-    p, q = r / d, (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))
-    subsets = list(itertools.combinations(range(d), k))
-    inside = np.array([[i in B for i in range(d)] for B in subsets], float)
-    best = subsets.index(tuple(np.flatnonzero(u)))
-
-    def walk(t: int, logD: np.ndarray, w: np.ndarray) -> np.ndarray:
-        if t == T: return np.zeros(3)
-        D = np.exp(logD - logD.max()) / np.exp(logD - logD.max()).sum()
-        loss, total, sets = (w @ X[t] - y[t]) ** 2, np.zeros(3), list(itertools.combinations(range(d), r))
-        for R in sets:
-            seen = np.where(np.isin(np.arange(d), R), X[t], 0.0)
-            s, z = w @ seen, y[t] * seen / p
-            cost = s * s / q + (1 / p - 1 / q) * (w * seen) ** 2 @ np.ones(d) - 2 * w @ z + y[t] ** 2
-            g = 2 * inside * (np.outer(s, seen) / q + (1 / p - 1 / q) * w * seen**2 - z)
-            later = w - 0.3 * g
-            later /= np.maximum(1.0, np.linalg.norm(later, axis=1, keepdims=True))
-            parts = D @ loss - (u @ X[t] - y[t]) ** 2, D @ cost - cost[best], loss[best] - (u @ X[t] - y[t]) ** 2
-            total += np.array(parts) + walk(t + 1, logD - 0.2 * cost, later)
-        return total / len(sets)
-
-    regret, hedging, descent = walk(0, np.zeros(len(subsets)), np.zeros((len(subsets), d)))
-    return Evidence(regret, "==", hedging + descent, tol=1e-12)
-
-# %% ../../nbs/papers/foster2016.ipynb #91efcf15
-def pathwise(
-    rng: np.random.Generator, weights: Any, sign: int = 1, against: bool = True, k: int = 2, d: int = 4, r: int = 2, T: int = 300
-) -> tuple[float, float]:
-    """Regret / bound of step 3, with Hedge `weights(costs, eta)`, and of step 4 (descent along sign g), worst subset; labels are
-    against the mean prediction, or the first feature and the last."""
-    subsets, eta = np.array(list(itertools.combinations(range(d), k))), 10 ** rng.uniform(-2, -0.5, 2)
-    inside = np.zeros((len(subsets), d))
-    np.put_along_axis(inside, subsets, 1.0, axis=1)
-    w, cost, x_norm = np.zeros((T + 1, *inside.shape)), np.zeros((T, len(subsets))), math.sqrt(d)
-    g, pair = np.zeros((T, *inside.shape)), Uniform(d, r).second()
-    for t in range(T):
-        x, R = rng.choice([-1.0, 1.0], d) / x_norm, rng.choice(d, r, replace=False)
-        y = -np.sign((w[t] @ x).mean() + 1e-9) if against else 0.9 * (x[0] + x[-1])
-        z, X = moment_estimate(x[R], R, pair)
-        cost[t] = ((w[t] @ X) * w[t]).sum(axis=1) - 2 * y * (w[t] @ z)
-        g[t] = 2 * inside * (w[t] @ X - y * z)
-        w[t + 1] = w[t] - sign * eta[1] * g[t]
-        w[t + 1] /= np.maximum(1.0, np.linalg.norm(w[t + 1], axis=1, keepdims=True))
-    D = weights(cost, eta[0])
-    hedging = ((D * cost).sum() - cost.sum(axis=0).min()) / hedge_regret_bound(cost, D, eta[0])[-1]
-    descent = (w[:-1] * g).sum(axis=(0, 2)) + np.linalg.norm(g.sum(axis=0), axis=1)
-    return hedging, float((descent / (1 / (2 * eta[1]) + eta[1] / 2 * (g * g).sum(axis=(0, 2)))).max())
-
-# %% ../../nbs/papers/foster2016.ipynb #8de8527f
-@claim("foster2016", "(Foster 3) and (Foster 6) on every path, with constants (ours)", id="F5", tier="certificate",
-       cases=24, proof="thm-fkk",
-       tex=r"\textstyle\sum_t\langle D_t,c_t\rangle-c_t(B)\text{ and }"
-           r"\sum_t\langle g_{t,B},w_{t,B}-u\rangle\text{ below their bounds}",
-       controls={"Hedge does not learn: uniform over the subsets": {"learn": False, "parts": (0,)},
-                 "the descent adds the gradients": {"parts": (1,), "sign": -1}})
-def engines(case: Case, learn: bool = True, parts: tuple[int, ...] = (0, 1), sign: int = 1) -> Evidence:
-    "The larger quotient of regret and bound on one path (0 Hedge, 1 descent), best subset, hardest comparator."
-    uniform = lambda c, eta: np.full(c.shape, 1 / c.shape[1])
-    found = pathwise(case.rng, hedge if learn else uniform, sign, case.number % 2 == 0)
-    return Evidence(max(found[i] for i in parts), "<=", 1)
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10011
 def by_formula(
@@ -221,7 +72,7 @@ def by_formula(
 
 
 def path_as_code(case: Case, N: int | None = None, **wrong: float) -> Evidence:
-    "The bound of step 3 of Theorem FO 2 (thm-fkk) on one path of random costs of both signs, as code and by its formula."
+    "The bound of step 3 of Theorem FOP 1 (thm-fkk) on one path of random costs of both signs, as code and by its formula."
     from scipy.integrate import quad
 
     d, _, k, T = case.value[1]
@@ -232,7 +83,7 @@ def path_as_code(case: Case, N: int | None = None, **wrong: float) -> Evidence:
     return Evidence(float(hedge_regret_bound(costs, D, eta)[-1]), "==", formula, tol=1e-7 * formula)
 
 
-@claim("foster2016", "bounds of this page, as code", id="F12", tier="certificate", proof="thm-fkk",
+@claim("foster2016", "bounds of this page, as code", id="F12", tier="certificate", proof="cor-retuned",
        cases=[("printed", (7, 5, 2, 900.0, 1.5, 0.7, 1.3, 0.9, 2.0)), ("corrected", (7, 5, 2, 900.0, 0.6, 3.0, 0.7, 2.5, 1.6)),
               ("retuned", (8, 6, 3, 700.0, 1.2, 0.8, 1.3, 0.4, 0.6)), ("retuned, closed", (9, 5, 3, 800.0, 1.0, 1.0, 0.8, 1.7, 1.4)),
               ("below", (7, 5, 2, 1e5, 1.2, 0.5, math.sqrt(2 / 7), math.sqrt(2 / 7), 1.0)), ("path", (6, 4, 2, 40))],
@@ -373,7 +224,7 @@ def absurd_rates(case: Case, cut: bool = False, share: float = 1.0) -> Evidence:
 
 # %% ../../nbs/papers/foster2016.ipynb #ac8fc941
 def sign_stream(d: int, k: int) -> Table:
-    "The stream of Theorem FO 3 (thm-printed): independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
+    "The stream of Theorem FOL 1 (thm-printed): independent signs / sqrt(d), weights 1 / sqrt(k) on the last k features, no noise."
     X, w = signs(d) / math.sqrt(d), np.r_[np.zeros(d - k), np.full(k, 1 / math.sqrt(k))]
     return Table(X, X @ w, w)
 
@@ -425,13 +276,16 @@ def square_root_rate(case: Case, **multipliers: float) -> Evidence:
     regrets = [final_regrets(*case.value, int(t), 10, case.rng, **multipliers) for t in T]
     return Evidence(slope_interval(T, np.array(regrets).T, 1e-3, case.rng)[1], "<=", 0.56)
 
-# %% ../../nbs/papers/foster2016.ipynb #f0a10023
+# %% ../../nbs/papers/foster2016_limits.ipynb #5aeb680c
+from .claims import Erratum
+
+# %% ../../nbs/papers/foster2016_limits.ipynb #f0a10023
 def growing(k: int) -> tuple[int, int, int, float]:
-    "Shape and length (d, k', k, T_0) of Theorem FO 3 (thm-printed): d = k^2, two random features."
+    "Shape and length (d, k', k, T_0) of Theorem FOL 1 (thm-printed): d = k^2, two random features."
     q, L = float(chances(k * k, k + 2, k)[1]), Constants(k * k, k + 2, k).log_experts
     return k * k, k + 2, k, (2 * k**3 * L / q) ** 2 / math.log(k * k)
 
-# %% ../../nbs/papers/foster2016.ipynb #26876f95
+# %% ../../nbs/papers/foster2016_limits.ipynb #26876f95
 @claim("foster2016", "Algorithm 1, line 1, with (Foster 3)", id="E-F1", tier="certificate", cases=[1, 10, 100], proof="thm-printed",
        tex=r"\eta_{\mathrm{HEDGE}}=q\sqrt{\tfrac{\ln(d)}T}:\ \mathbb E R_T\le C\,\tfrac{d^2}{(k'-k)^2}\sqrt{k\ln(d)T}",
        erratum=Erratum(
@@ -462,7 +316,7 @@ def printed_hedge_rate(case: Case) -> Evidence:
     r"+\sqrt T\bigl(6.5\sqrt{k\ln d}+8\bigr)",
     controls={"the rate as printed": {"rates": "printed"}, "99 % of the closed bound": 0.99})
 def mended_hedge_rate(case: Case, rates: str = "corrected") -> Evidence:
-    "min(4T, Theorem FO 2 (thm-fkk)) and the closed bound of Theorem FO 1 (thm-one); the shape with the largest ratio."
+    "min(4T, Theorem FOP 1 (thm-fkk)) and the closed bound of Theorem FO 1 (thm-one); the shape with the largest ratio."
     found = []
     for d, budget, k, T in (growing(5 + math.ceil((1.05 * case.value) ** 2)), (10, 4, 2, 5e3), (10, 9, 3, 5.0), (1000, 3, 1, 1e14)):
         q, first = float(chances(d, budget, k)[1]), math.sqrt(k * math.log(d))
@@ -470,7 +324,7 @@ def mended_hedge_rate(case: Case, rates: str = "corrected") -> Evidence:
         found.append(Evidence(min(4 * T, bound_fkk(d, budget, k, T, rates)), "<=", closed))
     return max(found, key=lambda e: e.ratio if e.holds else math.inf)
 
-# %% ../../nbs/papers/foster2016.ipynb #f0a10040
+# %% ../../nbs/papers/foster2016_limits.ipynb #f0a10040
 @functools.cache
 def regrets_on_signs(d: int, budget: int, k: int, T: int, seed: int, hedge_step: float) -> np.ndarray:
     "Regrets (12,) with the printed rates on independent signs; the runs are made once for the claim and its controls."
@@ -493,13 +347,13 @@ def lower_bound(case: Case, rate: float = 1.0, coarse: bool = False) -> Evidence
     bound = bound_fkk_below(d, budget, k, T, "printed", hedge_step=h * rate)
     return Evidence(2 * regrets.mean() - mean_limit(regrets, 1e-4), ">=", bound + more)
 
-# %% ../../nbs/papers/foster2016.ipynb #61e50fd0
+# %% ../../nbs/papers/foster2016_limits.ipynb #61e50fd0
 def tightness(d: int, budget: int, k: int, T: int, runs: int = 4, seed: int = 0) -> list[tuple[str, float, float, float]]:
     "Rows (rates, lower bound, mean regret on signs, upper bound) for the three choices of rates."
     mean = lambda rates: float(final_regrets("signs", d, budget, k, T, runs, np.random.default_rng(seed), rates=rates).mean())
     return [(rates, bound_fkk_below(d, budget, k, T, rates), mean(rates), bound_fkk(d, budget, k, T, rates)) for rates in RATES]
 
-# %% ../../nbs/papers/foster2016.ipynb #f057a603
+# %% ../../nbs/papers/foster2016_limits.ipynb #f057a603
 @claim("foster2016", "Theorem 1, every factor, for long runs (ours)", id="F16", tier="exact", proof="thm-printed",
        cases=[(20, 2, 4), (1000, 2, 4), (10**6, 2, 4), (1000, 4, 6), (100, 8, 10), (10**4, 64, 66), (1000, 2, 30), (1000, 8, 200)],
        tex=r"\tfrac45\cdot\text{bound of Theorem FO 1}\le\text{(7)}\le\text{bound},\quad\eta=q\sqrt{k\ln(d)/T},"
@@ -516,8 +370,8 @@ def every_factor(case: Case, factor: Callable[[int, int, float], float] = lambda
     low, high = bound_fkk_below(d, budget, k, T, "corrected"), factor(d, k, q) * bound_fkk(d, budget, k, T, "corrected")
     return Evidence(max(0.8 * high / low, low / high), "<=", 1)
 
-# %% ../../nbs/papers/foster2016.ipynb #ecd0ff9b
-@claim("foster2016", "retuned rates, every factor, for long runs (ours)", id="F17", tier="exact", proof="cor-retuned",
+# %% ../../nbs/papers/foster2016_limits.ipynb #ecd0ff9b
+@claim("foster2016", "retuned rates, every factor, for long runs (ours)", id="F17", tier="exact", proof="thm-printed",
        cases=[(20, 2, 4), (1000, 2, 4), (10**6, 2, 4), (1000, 4, 6), (100, 8, 10), (10**4, 64, 66), (1000, 2, 30), (1000, 8, 200)],
        tex=r"0.32\le\text{(7)}\,/\,\text{bound of Corollary FO 1}\le0.48,\quad T=\bigl(10^4\,\tfrac{dk\ln d}q\bigr)^2",
        controls={"half of the bound": {"factor": lambda d, k, q: 0.5}, "without the root of k": {"factor": lambda d, k, q: k**-0.5},
@@ -533,15 +387,14 @@ def every_factor_retuned(case: Case, factor: Callable[[int, int, float], float] 
     low, high = bound_fkk_below(d, budget, k, T, "retuned"), factor(d, k, q) * bound_retuned(d, budget, k, T)
     return Evidence(max(0.32 * high / low, low / (0.48 * high)), "<=", 1)
 
-
-# %% ../../nbs/papers/foster2016.ipynb #f0a10051
+# %% ../../nbs/papers/foster2016_limits.ipynb #f0a10051
 def ring(size: int, n: int) -> np.ndarray:
     "Incidence matrix (n, n) of the sets {i, ..., i + size - 1} modulo n, one column each."
     return np.array([[(e - i) % n < size for i in range(n)] for e in range(n)], int)
 
 
 def least_loss(M: np.ndarray, k: int, budget: int) -> Fraction:
-    "Least expected loss of a round of the stream of Theorem FO 4 (thm-hardness), over all queries and predictors."
+    "Least expected loss of a round of the stream of Theorem FOL 2 (thm-hardness), over all queries and predictors."
     m, d = M.shape
     best = []
     for S in itertools.combinations(range(d), budget):
@@ -576,7 +429,7 @@ def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4
     T = rounds * (m * d * k) ** 2
     return Evidence(8 * math.sqrt(T), "<=", T / (2 * m * d * k))
 
-# %% ../../nbs/papers/foster2016.ipynb #f0a10054
+# %% ../../nbs/papers/foster2016_limits.ipynb #f0a10054
 @claim("foster2016", "proof of Theorem 2, first sentence", id="E-F2", tier="exact", proof="thm-hardness",
        cases=[Fraction(1, 10), Fraction(2499, 10000), Fraction(2520, 10000), Fraction(9, 10)],
        tex=r"\mathbb E R\le M,\ R\ge0:\ \mathbb P[R\le M]\ge\tfrac34",
@@ -597,3 +450,152 @@ def hardness_gadget(case: Case, size: int = 2, cover: tuple[int, ...] = (0, 2, 4
 def markov_as_printed(case: Case, times: Fraction = Fraction(1)) -> Evidence:
     "P[R <= times M] for R = M / chance with this chance, else 0, whose mean is M; case chance."
     return Evidence(Fraction(1) if 1 / case.value <= times else 1 - case.value, ">=", Fraction(3, 4))
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #f9193a2e
+@functools.cache
+def all_sets(d: int, r: int) -> np.ndarray:
+    "The sets of r out of d features, one row each; made once for the searches."
+    return np.array(list(itertools.combinations(range(d), r)))
+
+
+def outcomes(x: np.ndarray, w: np.ndarray, y: float, r: int) -> tuple[np.ndarray, np.ndarray]:
+    "c - y^2 and ||g||^2 (before restriction) for each of the sets R of r features, all equally likely."
+    d, a = len(x), x * w
+    R = all_sets(d, r)
+    p, q = r / d, r * (r - 1) / (d * (d - 1))
+    part = a[R]
+    s = part.sum(axis=1)
+    cost = s * s / q - (1 / q - 1 / p) * (part * part).sum(axis=1) - 2 * y * s / p
+    g = 2 * x[R] * ((s / q - y / p)[:, None] - (1 / q - 1 / p) * part)
+    return cost, (g * g).sum(axis=1)
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #47bffac7
+@claim("foster2016", "second moments of the estimates (ours)", id="F2", tier="search", proof="lem-size",
+       cases=[(d, r, i, s) for d, r, s in [(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (4, 3, (2, 5, 3)), (2, 2, (2, 0.5, 3))] for i in range(3)],
+       tex=r"\mathbb E(c-y^2)^2\le\tfrac{(1+2\kappa)^2}q,\ \mathbb Ec^2\le\tfrac{(1+2\kappa+\sqrt q)^2}q,\ "
+           r"\mathbb E\Vert g\Vert^2\le\tfrac{4(1+\kappa)^2}q",
+       controls={"99 % of the constants": {"share": 0.99}})
+def second_moments(case: Case, share: float = 1.0) -> Evidence:
+    "Largest moment over x, w, y (exact moments, 2 starts) and its bound; case (d, r, which, (x_norm, y_max, radius))."
+    from scipy.optimize import minimize
+
+    d, r, which, (x_norm, y_max, radius) = case.value
+    known = Constants(d, r, 0, x_norm, y_max, radius)
+    bound = (known.second, (math.sqrt(known.second) + y_max**2) ** 2, known.slope**2)[which]
+
+    def negative(v: np.ndarray) -> float:
+        x, w = (u / max(1.0, np.linalg.norm(u)) for u in (v[:d], v[d:-1]))
+        y = y_max * math.tanh(v[-1])
+        cost, norm = outcomes(x_norm * x, radius * w, y, r)
+        return -float(((cost**2).mean(), ((cost + y * y) ** 2).mean(), norm.mean())[which]) / bound
+
+    start = 2 * case.rng.standard_normal((2, 2 * d + 1))
+    start[1] = np.abs(start[1]) * np.r_[np.ones(2 * d), -1]  # all products positive and the label against them
+    found = min(minimize(negative, v, options={"maxiter": 60}).fun for v in start)
+    return Evidence(-found * bound, "<=", share * bound, tol=1e-9 * bound)
+
+
+@second_moments.control("kappa halved in the first constant, r < d only")
+def _(case: Case) -> Evidence:
+    d, r, which, scales = case.value
+    if r == d or which > 0 or scales != (1, 1, 1): return Evidence(1, "<=", 2)  # not this case
+    kappa = math.sqrt((r - 1) / (d - 1))
+    return second_moments.check(case, share=((1 + kappa) / (1 + 2 * kappa)) ** 2)
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #1ea2eb97
+@claim("foster2016", "(Foster 2) bounded by O(1/q), sharpened (ours)", id="F3", tier="search", proof="lem-size",
+       cases=[(2, 2, (1, 1, 1)), (3, 2, (1, 1, 1)), (6, 2, (2, 3, 0.5)), (4, 3, (2, 0.5, 3)), (6, 5, (1, 4, 2))],
+       tex=r"c-y^2\ge-\tfrac12\bigl(\tfrac1q-\tfrac1p\bigr)-\tfrac{2q}{p(p+q)},\ "
+           r"\lvert c\rvert\le\tfrac hq+\tfrac2p+1,\ \Vert g\Vert\le2\bigl(\tfrac hq+\tfrac1p\bigr),\ h=1-\tfrac{1-\kappa^2}r",
+       controls={"99 % of b": {"share": (0.99, 1, 1)},
+                 "99 % of the bound on |c|": {"share": (1, 0.99, 1)},
+                 "99 % of the bound on the gradient": {"share": (1, 1, 0.99)}})
+def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) -> Evidence:
+    "-(c - y^2), |c| or ||g||, the largest in units of these shares of their bounds; case (d, r, (x_norm, y_max, radius))."
+    d, r, (x_norm, y_max, radius) = case.value
+    (p, q), u, known = chances(d, r, 0), x_norm * radius, Constants(d, r, 0, x_norm, y_max, radius)
+    top = float((1 - (1 - q / p) / r) / q)
+    bounds = np.array([known.low, u * u * top + 2 * u * y_max / p + y_max**2, 2 * x_norm * (u * top + y_max / p)], float) * share
+    found = []
+    for trial in range(300):
+        x, w = (v / np.linalg.norm(v) for v in case.rng.standard_normal((2, d)) ** (1 + 2 * (trial % 2)))
+        y = case.rng.choice([-1.0, 1.0])
+        if trial == 0:  # step 4
+            s, x, w, y = min(1.0, float(2 * y_max * q / (p + q)) / u), np.zeros(d), np.zeros(d), 1.0
+            x[:2] = math.sqrt((1 + s) / 2), math.sqrt((1 - s) / 2)
+            w[:2] = x[0], -x[1]
+        if trial == 1: x, w, y = *2 * [np.r_[np.full(r, r**-0.5), np.zeros(d - r)]], -1.0  # step 5
+        cost, norm = outcomes(x_norm * x, radius * w, y_max * y, r)
+        found.append([-cost.min(), np.abs(cost + y_max**2).max(), math.sqrt(norm.max())])
+    which = (np.max(found, axis=0) / bounds).argmax()
+    return Evidence(float(np.max(found, axis=0)[which]), "<=", bounds[which], tol=1e-9 * bounds[which])
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #80e37cad
+@claim("foster2016", "proof of Theorem 1, (Foster 5)", id="F4", tier="exact", proof="thm-fkk",
+       cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
+       tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
+       controls={"pairs divided by p^2 instead of q": {"product": True}})
+def decomposition(case: Case, product: bool = False) -> Evidence:
+    "Exact means of the regret, and of the Hedge part in estimated costs and the descent part, over all R; case (d, k, r, T)."
+    d, k, r, T = case.value
+    X = case.rng.standard_normal((T, d)) / math.sqrt(d)
+    y, u = case.rng.uniform(-1, 1, T), np.r_[np.zeros(d - k), np.full(k, 0.9 / math.sqrt(k))]
+    p, q = r / d, (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))
+    subsets = list(itertools.combinations(range(d), k))
+    inside = np.array([[i in B for i in range(d)] for B in subsets], float)
+    best = subsets.index(tuple(np.flatnonzero(u)))
+
+    def walk(t: int, logD: np.ndarray, w: np.ndarray) -> np.ndarray:
+        if t == T: return np.zeros(3)
+        D = np.exp(logD - logD.max()) / np.exp(logD - logD.max()).sum()
+        loss, total, sets = (w @ X[t] - y[t]) ** 2, np.zeros(3), list(itertools.combinations(range(d), r))
+        for R in sets:
+            seen = np.where(np.isin(np.arange(d), R), X[t], 0.0)
+            s, z = w @ seen, y[t] * seen / p
+            cost = s * s / q + (1 / p - 1 / q) * (w * seen) ** 2 @ np.ones(d) - 2 * w @ z + y[t] ** 2
+            g = 2 * inside * (np.outer(s, seen) / q + (1 / p - 1 / q) * w * seen**2 - z)
+            later = w - 0.3 * g
+            later /= np.maximum(1.0, np.linalg.norm(later, axis=1, keepdims=True))
+            parts = D @ loss - (u @ X[t] - y[t]) ** 2, D @ cost - cost[best], loss[best] - (u @ X[t] - y[t]) ** 2
+            total += np.array(parts) + walk(t + 1, logD - 0.2 * cost, later)
+        return total / len(sets)
+
+    regret, hedging, descent = walk(0, np.zeros(len(subsets)), np.zeros((len(subsets), d)))
+    return Evidence(regret, "==", hedging + descent, tol=1e-12)
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #91efcf15
+def pathwise(
+    rng: np.random.Generator, weights: Any, sign: int = 1, against: bool = True, k: int = 2, d: int = 4, r: int = 2, T: int = 300
+) -> tuple[float, float]:
+    """Regret / bound of step 3, with Hedge `weights(costs, eta)`, and of step 4 (descent along sign g), worst subset; labels are
+    against the mean prediction, or the first feature and the last."""
+    subsets, eta = np.array(list(itertools.combinations(range(d), k))), 10 ** rng.uniform(-2, -0.5, 2)
+    inside = np.zeros((len(subsets), d))
+    np.put_along_axis(inside, subsets, 1.0, axis=1)
+    w, cost, x_norm = np.zeros((T + 1, *inside.shape)), np.zeros((T, len(subsets))), math.sqrt(d)
+    g, pair = np.zeros((T, *inside.shape)), Uniform(d, r).second()
+    for t in range(T):
+        x, R = rng.choice([-1.0, 1.0], d) / x_norm, rng.choice(d, r, replace=False)
+        y = -np.sign((w[t] @ x).mean() + 1e-9) if against else 0.9 * (x[0] + x[-1])
+        z, X = moment_estimate(x[R], R, pair)
+        cost[t] = ((w[t] @ X) * w[t]).sum(axis=1) - 2 * y * (w[t] @ z)
+        g[t] = 2 * inside * (w[t] @ X - y * z)
+        w[t + 1] = w[t] - sign * eta[1] * g[t]
+        w[t + 1] /= np.maximum(1.0, np.linalg.norm(w[t + 1], axis=1, keepdims=True))
+    D = weights(cost, eta[0])
+    hedging = ((D * cost).sum() - cost.sum(axis=0).min()) / hedge_regret_bound(cost, D, eta[0])[-1]
+    descent = (w[:-1] * g).sum(axis=(0, 2)) + np.linalg.norm(g.sum(axis=0), axis=1)
+    return hedging, float((descent / (1 / (2 * eta[1]) + eta[1] / 2 * (g * g).sum(axis=(0, 2)))).max())
+
+# %% ../../nbs/papers/foster2016_proof.ipynb #8de8527f
+@claim("foster2016", "(Foster 3) and (Foster 6) on every path, with constants (ours)", id="F5", tier="certificate",
+       cases=24, proof="thm-fkk",
+       tex=r"\textstyle\sum_t\langle D_t,c_t\rangle-c_t(B)\text{ and }"
+           r"\sum_t\langle g_{t,B},w_{t,B}-u\rangle\text{ below their bounds}",
+       controls={"Hedge does not learn: uniform over the subsets": {"learn": False, "parts": (0,)},
+                 "the descent adds the gradients": {"parts": (1,), "sign": -1}})
+def engines(case: Case, learn: bool = True, parts: tuple[int, ...] = (0, 1), sign: int = 1) -> Evidence:
+    "The larger quotient of regret and bound on one path (0 Hedge, 1 descent), best subset, hardest comparator."
+    uniform = lambda c, eta: np.full(c.shape, 1 / c.shape[1])
+    found = pathwise(case.rng, hedge if learn else uniform, sign, case.number % 2 == 0)
+    return Evidence(max(found[i] for i in parts), "<=", 1)

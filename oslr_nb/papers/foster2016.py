@@ -24,7 +24,7 @@ from ..core.base.parameters import PlannedRounds, Positive, Radius, Seed, Sparsi
 from ..core.game.registry import register
 
 # %% auto #0
-__all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'FKK', 'bound_fkk_below']
+__all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_retuned', 'bound_fkk_below', 'FKK']
 
 # %% ../../nbs/papers/foster2016.ipynb #d4fd7f73
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
@@ -55,7 +55,7 @@ def cost_and_gradient(x_R: np.ndarray, R: np.ndarray, y: Any, w: np.ndarray, pai
 # %% ../../nbs/papers/foster2016.ipynb #97ceb2f4
 @dataclass(frozen=True)
 class Constants:
-    "Sizes and scales, ||x|| <= x_norm, ||w|| <= radius, |y| <= y_max, and the constants that follow by Lemma FO 2 (lem-size)."
+    "Sizes and scales, ||x|| <= x_norm, ||w|| <= radius, |y| <= y_max, and the constants that follow by Lemma FOP 1 (lem-size)."
 
     d: int
     budget: int
@@ -171,7 +171,7 @@ def bound_fkk(
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
     Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1 of Foster et
-    al. 2016 with constants, Theorem FO 2 (thm-fkk).
+    al. 2016 with constants, Theorem FOP 1 (thm-fkk).
     """
     known = Constants(d, budget, k, x_norm, y_max, radius)
     eta, descent = fkk_rates(known, T, rates)
@@ -192,6 +192,31 @@ def bound_retuned(
     known = Constants(d, budget, k, x_norm, y_max, radius)
     L = known.log_experts
     return known.radius * known.slope * math.sqrt(T) + math.sqrt(2 * known.second * T * L) + known.low * L / 3
+
+# %% ../../nbs/papers/foster2016.ipynb #dea937bf
+def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
+    "Lower bound on the regret of Hedge over all k-subsets for the costs 1 - |B & S*| / k, by steps 2 and 5 of Theorem FOL 1 (thm-printed)."
+    choose = lambda n, m: math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
+    terms = [choose(k, j) + choose(d - k, k - j) - eta * T * (1 - j / k) for j in range(max(0, 2 * k - d), k + 1)]
+    top = max(terms)
+    return (choose(d, k) - top - math.log(sum(math.exp(v - top) for v in terms))) / eta
+
+# %% ../../nbs/papers/foster2016.ipynb #f0a10021
+@validated
+def bound_fkk_below(
+    d: ThreeFeatures, budget: TwoMore, k: Subset, T: Horizon, rates: Rates = "printed", step: StepOfBoth = 1.0,
+    hedge_step: HedgeStep = 1.0,
+) -> float:
+    """Bound the expected regret of `FKK` from below, on a stream of independent signs.
+
+    Units: squared labels, for unit scales; negative, down to minus infinity, where it is useless. Lower, whatever the rate of descent;
+    sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`, Theorem FOL 1 (thm-printed).
+    """
+    known = Constants(d, budget, k)
+    eta = fkk_rates(known, T, rates)[0] * step * hedge_step
+    here = Constants(d, known.budget, k, x_norm=math.sqrt(k / d), y_max=math.sqrt(k / d))  # what a subset sees of an example, and its label
+    if eta * here.low > 700: return -math.inf
+    return hedge_at_least(d, k, T / d, eta) - eta * second_order_factor(eta * here.low) * here.second * T
 
 # %% ../../nbs/papers/foster2016.ipynb #5359fab6
 @kernel(allocates=True)
@@ -558,31 +583,6 @@ class FKK(Learner):
     def coef_(self) -> np.ndarray:
         "Mean (d,) of the weights of the subsets under D_t."
         return np.bincount(self.table.ravel(), (self.probabilities[:, None] * self.w).ravel(), self.d)
-
-# %% ../../nbs/papers/foster2016.ipynb #dea937bf
-def hedge_at_least(d: int, k: int, T: float, eta: float) -> float:
-    "Lower bound on the regret of Hedge over all k-subsets for the costs 1 - |B & S*| / k, by steps 2 and 5 of Theorem FO 3 (thm-printed)."
-    choose = lambda n, m: math.lgamma(n + 1) - math.lgamma(m + 1) - math.lgamma(n - m + 1)
-    terms = [choose(k, j) + choose(d - k, k - j) - eta * T * (1 - j / k) for j in range(max(0, 2 * k - d), k + 1)]
-    top = max(terms)
-    return (choose(d, k) - top - math.log(sum(math.exp(v - top) for v in terms))) / eta
-
-# %% ../../nbs/papers/foster2016.ipynb #f0a10021
-@validated
-def bound_fkk_below(
-    d: ThreeFeatures, budget: TwoMore, k: Subset, T: Horizon, rates: Rates = "printed", step: StepOfBoth = 1.0,
-    hedge_step: HedgeStep = 1.0,
-) -> float:
-    """Bound the expected regret of `FKK` from below, on a stream of independent signs.
-
-    Units: squared labels, for unit scales; negative, down to minus infinity, where it is useless. Lower, whatever the rate of descent;
-    sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`, Theorem FO 3 (thm-printed).
-    """
-    known = Constants(d, budget, k)
-    eta = fkk_rates(known, T, rates)[0] * step * hedge_step
-    here = Constants(d, known.budget, k, x_norm=math.sqrt(k / d), y_max=math.sqrt(k / d))  # what a subset sees of an example, and its label
-    if eta * here.low > 700: return -math.inf
-    return hedge_at_least(d, k, T / d, eta) - eta * second_order_factor(eta * here.low) * here.second * T
 
 # %% ../../nbs/papers/foster2016.ipynb #f0a10063
 def __dir__() -> list[str]:

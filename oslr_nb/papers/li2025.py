@@ -23,7 +23,7 @@ from ..core.game.registry import Constants, register
 from ..core.mathematics.sparse.dantzig_selector import dantzig_path
 
 # %% auto #0
-__all__ = ['li_chances', 'li_estimates', 'li_errors', 'label_margin', 'newton_step', 'textbook_ds_oslrc', 'textbook_ds_poslrc',
+__all__ = ['li_chances', 'li_estimates', 'textbook_ds_oslrc', 'textbook_ds_poslrc', 'li_errors', 'label_margin', 'newton_step',
            'rounds_to_support', 'bound_ds_oslrc', 'bound_ds_poslrc', 'DSOSLRC', 'DSPOSLRC']
 
 # %% ../../nbs/papers/li2025.ipynb #75533884
@@ -69,106 +69,6 @@ def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tu
     G[np.ix_(B, B)] = np.outer(x, x) / pair[np.ix_(B, B)]
     c[B] = y * x / np.diag(pair)[B]
     return G, c
-
-# %% ../../nbs/papers/li2025.ipynb #li2025par
-ThreeFeatures = Annotated[Features, but(low=3, high=20_000, why="it keeps d x d sums")]
-BudgetAsSupport = Annotated[Budget, but(
-    "It is also the number of weights of the support.", low=3, why="pairs of features have to be seen beside the first draw (Li et al. "
-    "2025, DS-OSLRC)")]
-WholeBudget = Annotated[int, Parameter("k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d.")]
-ManyRounds = Annotated[Rounds, but(high=10**18)]
-Compatible = Annotated[float, Real(
-    "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
-    1e-6, 1, why="a compatibility constant")]
-Constant = Annotated[float, Real("Multiplies the threshold of the programme; 1 is the theorem's.", 1e-30, 1e30)]
-Solve = Annotated[str, Choice(
-    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.", words=("every", "powers"))]
-
-# %% ../../nbs/papers/li2025.ipynb #baa2f996
-@validated
-def li_errors(
-    s: ManyRounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, model: SparseModel = UNIT_MODEL, phi: Compatible | None = None
-) -> tuple[float, float, float]:
-    """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
-
-    k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are those of the weights. phi: if it is not known, the
-    threshold does not count on the sampling. Returns gamma: the threshold, a bound on the largest entry of c - G w*; rho: bound on the
-    largest entry of G minus its mean; error: bound on ||w - w*||_1 for the Dantzig selector with this threshold, 2 B if nothing better is
-    known. The variances are summed over blocks from one power of two to the next. Source: ours, Lemma LI 4 (lem-gamma) and Lemma LI 5
-    (lem-selector), in the form of the threshold of Li et al. 2025.
-    """
-    sigma, radius, x_max, delta = model
-    (m, out), sparsity, B = _drawn(d, budget, k), k or budget, radius
-    p, more = (m - 1) / (out - 1) if out > 1 else 1.0, (m - 2) / (out - 2) if out > 2 else 1.0
-    g = 1 / (p * more)
-    far, noise = math.sqrt(g - 1), 2 / 3 * math.sqrt(2 / math.pi) * sigma
-    near = math.sqrt(2 * (out - 1) * (out - 2) / ((m - 1) * (out - m))) if m < out else 0.0
-
-    def spread(error: float) -> float:  # standard deviation of an entry of the design's error, in units of x_max^2
-        return far * min(B, error if k is not None else B if phi is None else B * near / far + error) if m < out else 0.0
-
-    def errors(n: int, V: float) -> tuple[float, float, float]:
-        L = math.log(d * (d + 5) / delta) + math.log(n) + math.log(n + 1)
-        b = B * g * L / (3 * n) if m < out else 0.0
-        design = b + math.sqrt(b * b + 2 * V / n * L / n)
-        gamma = x_max * (x_max * design + sigma * math.sqrt(2 * L / (p * n)) + noise * L / (p * n))
-        rho = x_max**2 * (far * math.sqrt(2 * L / n) + max(1.0, g - 1) * L / (3 * n)) if m < out else 0.0
-        if phi is None: return gamma, rho, 2 * B
-        a = (phi * x_max) ** 2
-        found = 8 * sparsity * min(gamma / (a - 4 * sparsity * rho) if a > 4 * sparsity * rho else math.inf, (gamma + B * rho) / a)
-        return gamma, rho, min(2 * B, found)
-
-    V, n = spread(2 * B) ** 2, 1
-    while 2 * n <= s:
-        V += n * spread(errors(n, V)[2]) ** 2
-        n *= 2
-    if n < s: V += (s - n) * spread(errors(n, V)[2]) ** 2
-    return errors(s, V)
-
-
-def _drawn(d: int, budget: int, k: int | None) -> tuple[int, int]:
-    "Features drawn by LI, and features to draw from; the budget is checked."
-    if k is None:
-        why = "pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)"
-        return check_int("budget", budget, 3, d, why), d
-    why = "pairs have to be seen beside the k features of the weights and the first draw (Li et al. 2025, DS-POSLRC)"
-    return check_int("budget", budget, min(k + 3, d), d, why) - k, d - k
-
-# %% ../../nbs/papers/li2025.ipynb #d1155197
-def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tuple[np.ndarray, bool]:
-    "The Dantzig selector of norm at most `radius`; whether the threshold had to grow for it."
-    if not np.abs(c).max() > max(gamma, 1e-60) or not np.abs(G).max() > 1e-60: return np.zeros(c.size), False  # 0 is the solution
-    path = dantzig_path(G, c, gamma, most_norm=radius)
-    return path.corner(path.radii.size - 1), path.status != "reached"
-
-# %% ../../nbs/papers/li2025.ipynb #937100f2
-@validated
-def label_margin(t: ManyRounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
-    """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
-
-    Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
-    of Li et al. 2025, which is that of a single round.
-    """
-    return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - math.log(delta)))
-
-# %% ../../nbs/papers/li2025.ipynb #bab1fdcf
-@kernel
-def newton_step(x: np.ndarray, n: int, y: float, reach: float, margin: float, P: np.ndarray, w: np.ndarray, v: np.ndarray) -> None:
-    "Clip the weights along A^-1 x, so that |<w, x>| <= reach, and take an online Newton step; compiled, arguments not checked."
-    score, size = 0.0, 0.0
-    for i in range(n):
-        score += w[i] * x[i]
-        v[i] = 0.0
-        for j in range(n): v[i] += P[i, j] * x[j]
-    for i in range(n): size += x[i] * v[i]
-    size, told = max(size, 0.0), min(max(score, -reach), reach)
-    if score != told and size > 0:
-        for i in range(n): w[i] -= (score - told) / size * v[i]
-    residual = told - y
-    lift = 2 * (residual / margin) ** 2
-    for i in range(n):
-        w[i] -= 2 * residual / (1 + lift * size) * v[i]
-        for j in range(n): P[i, j] -= lift / (1 + lift * size) * v[i] * v[j]
 
 # %% ../../nbs/papers/li2025.ipynb #493bfd40
 @validated
@@ -245,6 +145,106 @@ def textbook_ds_poslrc(
         if solve == "every" or t & (t - 1) == 0: what = guarded_selector(G / t, c / t, radii(t), radius)[0]  # line 6
     return (weights * X).sum(axis=1), weights
 
+# %% ../../nbs/papers/li2025.ipynb #li2025par
+ThreeFeatures = Annotated[Features, but(low=3, high=20_000, why="it keeps d x d sums")]
+BudgetAsSupport = Annotated[Budget, but(
+    "It is also the number of weights of the support.", low=3, why="pairs of features have to be seen beside the first draw (Li et al. "
+    "2025, DS-OSLRC)")]
+WholeBudget = Annotated[int, Parameter("k + k0, features bought a round: those of the k weights, and k0 others; from k + 3 to d, or d.")]
+ManyRounds = Annotated[Rounds, but(high=10**18)]
+Compatible = Annotated[float, Real(
+    "Compatibility constant, if known: the threshold then counts on sampling that follows the weights.",
+    1e-6, 1, why="a compatibility constant")]
+Constant = Annotated[float, Real("Multiplies the threshold of the programme; 1 is the theorem's.", 1e-30, 1e30)]
+Solve = Annotated[str, Choice(
+    "Solve the programme after every exploring round, as in the paper, or when their number is a power of two.", words=("every", "powers"))]
+
+# %% ../../nbs/papers/li2025.ipynb #baa2f996
+@validated
+def li_errors(
+    s: ManyRounds, d: ThreeFeatures, budget: int, k: Sparsity | None = None, model: SparseModel = UNIT_MODEL, phi: Compatible | None = None
+) -> tuple[float, float, float]:
+    """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
+
+    k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are those of the weights. phi: if it is not known, the
+    threshold does not count on the sampling. Returns gamma: the threshold, a bound on the largest entry of c - G w*; rho: bound on the
+    largest entry of G minus its mean; error: bound on ||w - w*||_1 for the Dantzig selector with this threshold, 2 B if nothing better is
+    known. The variances are summed over blocks from one power of two to the next. Source: ours, Lemma LIP 2 (lem-gamma)
+    and Lemma LIP 3 (lem-selector), in the form of the threshold of Li et al. 2025.
+    """
+    sigma, radius, x_max, delta = model
+    (m, out), sparsity, B = _drawn(d, budget, k), k or budget, radius
+    p, more = (m - 1) / (out - 1) if out > 1 else 1.0, (m - 2) / (out - 2) if out > 2 else 1.0
+    g = 1 / (p * more)
+    far, noise = math.sqrt(g - 1), 2 / 3 * math.sqrt(2 / math.pi) * sigma
+    near = math.sqrt(2 * (out - 1) * (out - 2) / ((m - 1) * (out - m))) if m < out else 0.0
+
+    def spread(error: float) -> float:  # standard deviation of an entry of the design's error, in units of x_max^2
+        return far * min(B, error if k is not None else B if phi is None else B * near / far + error) if m < out else 0.0
+
+    def errors(n: int, V: float) -> tuple[float, float, float]:
+        L = math.log(d * (d + 5) / delta) + math.log(n) + math.log(n + 1)
+        b = B * g * L / (3 * n) if m < out else 0.0
+        design = b + math.sqrt(b * b + 2 * V / n * L / n)
+        gamma = x_max * (x_max * design + sigma * math.sqrt(2 * L / (p * n)) + noise * L / (p * n))
+        rho = x_max**2 * (far * math.sqrt(2 * L / n) + max(1.0, g - 1) * L / (3 * n)) if m < out else 0.0
+        if phi is None: return gamma, rho, 2 * B
+        a = (phi * x_max) ** 2
+        found = 8 * sparsity * min(gamma / (a - 4 * sparsity * rho) if a > 4 * sparsity * rho else math.inf, (gamma + B * rho) / a)
+        return gamma, rho, min(2 * B, found)
+
+    V, n = spread(2 * B) ** 2, 1
+    while 2 * n <= s:
+        V += n * spread(errors(n, V)[2]) ** 2
+        n *= 2
+    if n < s: V += (s - n) * spread(errors(n, V)[2]) ** 2
+    return errors(s, V)
+
+
+def _drawn(d: int, budget: int, k: int | None) -> tuple[int, int]:
+    "Features drawn by LI, and features to draw from; the budget is checked."
+    if k is None:
+        why = "pairs of features have to be seen beside the first draw (Li et al. 2025, DS-OSLRC)"
+        return check_int("budget", budget, 3, d, why), d
+    why = "pairs have to be seen beside the k features of the weights and the first draw (Li et al. 2025, DS-POSLRC)"
+    return check_int("budget", budget, min(k + 3, d), d, why) - k, d - k
+
+# %% ../../nbs/papers/li2025.ipynb #d1155197
+def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) -> tuple[np.ndarray, bool]:
+    "The Dantzig selector of norm at most `radius`; whether the threshold had to grow for it."
+    if not np.abs(c).max() > max(gamma, 1e-60) or not np.abs(G).max() > 1e-60: return np.zeros(c.size), False  # 0 is the solution
+    path = dantzig_path(G, c, gamma, most_norm=radius)
+    return path.corner(path.radii.size - 1), path.status != "reached"
+
+# %% ../../nbs/papers/li2025.ipynb #937100f2
+@validated
+def label_margin(t: ManyRounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
+    """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
+
+    Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
+    of Li et al. 2025, which is that of a single round.
+    """
+    return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - math.log(delta)))
+
+# %% ../../nbs/papers/li2025.ipynb #bab1fdcf
+@kernel
+def newton_step(x: np.ndarray, n: int, y: float, reach: float, margin: float, P: np.ndarray, w: np.ndarray, v: np.ndarray) -> None:
+    "Clip the weights along A^-1 x, so that |<w, x>| <= reach, and take an online Newton step; compiled, arguments not checked."
+    score, size = 0.0, 0.0
+    for i in range(n):
+        score += w[i] * x[i]
+        v[i] = 0.0
+        for j in range(n): v[i] += P[i, j] * x[j]
+    for i in range(n): size += x[i] * v[i]
+    size, told = max(size, 0.0), min(max(score, -reach), reach)
+    if score != told and size > 0:
+        for i in range(n): w[i] -= (score - told) / size * v[i]
+    residual = told - y
+    lift = 2 * (residual / margin) ** 2
+    for i in range(n):
+        w[i] -= 2 * residual / (1 + lift * size) * v[i]
+        for j in range(n): P[i, j] -= lift / (1 + lift * size) * v[i] * v[j]
+
 # %% ../../nbs/papers/li2025.ipynb #234b3df8
 @validated
 def rounds_to_support(
@@ -252,8 +252,8 @@ def rounds_to_support(
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
-    Returns: the least s with an error below `w_min`; 10^18 if there is no smaller one. Source: ours, Lemma LI 6
-    (lem-support); Li et al. 2025 have another s1.
+    Returns: the least s with an error below `w_min`; 10^18 if there is no smaller one. Source: ours, Lemma LIP 4
+    (lem-right-support); Li et al. 2025 have another s1.
     """
     error = lambda s: li_errors(s, d, budget, None, model, phi)[2]
     low, high = 0, 1
@@ -484,7 +484,7 @@ class DantzigSampling(Learner):
     def program_radius(self, s: int) -> float:
         """Threshold of the programme after s exploring rounds.
 
-        s: rounds explored, at least 1. Returns: gamma of Lemma LI 4 (lem-gamma) times `C`.
+        s: rounds explored, at least 1. Returns: gamma of Lemma LIP 2 (lem-gamma) times `C`.
         """
         P = self.params
         model = SparseModel(*(P[name] for name in SparseModel._fields))
@@ -545,7 +545,7 @@ class DSOSLRC(DantzigSampling):
     Notes
     -----
     A round costs O(budget^2), an exploring one O(d) more and a linear programme in d variables. Memory: 8 d^2 bytes.
-    Protocol: OSLR. Source: Li et al. 2025, DS-OSLRC; reconstructed from notes, the threshold is ours: Lemma LI 4 (lem-gamma).
+    Protocol: OSLR. Source: Li et al. 2025, DS-OSLRC; reconstructed from notes, the threshold is ours: Lemma LIP 2 (lem-gamma).
 
     See Also
     --------
@@ -604,7 +604,7 @@ class DSPOSLRC(DantzigSampling):
     Notes
     -----
     A round costs O(budget^2 + log d). Memory: 8 d^2 bytes, and as much again while `simulate` runs.
-    Protocol: POSLR. Source: Li et al. 2025, DS-POSLRC; reconstructed from notes, the threshold is ours: Lemma LI 4 (lem-gamma).
+    Protocol: POSLR. Source: Li et al. 2025, DS-POSLRC; reconstructed from notes, the threshold is ours: Lemma LIP 2 (lem-gamma).
 
     See Also
     --------

@@ -335,7 +335,7 @@ def growth_in_rounds(case: Case, block: int | None = None) -> Evidence:
     _, high = slope_interval(np.array(case.value), pair_growth(case.value, block, int(case.rng.integers(2**31))), 0.01, case.rng)
     return Evidence(high, "<=", 0.75)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #86922b7b
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #86922b7b
 @functools.cache
 def product_law(d: int, S: tuple, seen: tuple, eps: Fraction, tie: bool = False) -> dict:
     "Law of (x(seen), y) under P_S, by enumeration in fractions; with `tie` the last two coordinates are always equal."
@@ -371,7 +371,7 @@ def wrong_choice(case: Case, tie: bool = False, gap: int = 2) -> Evidence:
                                              for z in itertools.product((-1, 1), repeat=k) for y in (-1, 1)))
     return Evidence(worst, "==", 0)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #202ba5e1
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #202ba5e1
 def tree_law(tree: Callable, K: int, T: int, eps: float, S: int) -> tuple[np.ndarray, np.ndarray, float]:
     "Chances (T,) that S is pulled in each round under P_0 and under P_S, and their divergence, by enumeration of all histories."
     pulls, divergence = np.zeros((2, T)), 0.0
@@ -408,7 +408,7 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
     pull = eps * math.log((1 + eps) / (1 - eps)) if lemma else -math.log1p(-4 * eps**2) / 2
     return Evidence(divergence, "==", fair.sum() * pull, tol=1e-12)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #2def5880
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #2def5880
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
        tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
        controls={"one per cent less": 0.99, "without the pull of the round before": {"rounds_left_out": 1}})
@@ -422,7 +422,41 @@ def good_arm_is_found(case: Case, rounds_left_out: int = 0) -> Evidence:
     t = int(np.argmax(np.where(bound > 0, gap / np.maximum(bound, 1e-300), np.where(gap > 1e-9, np.inf, -1.0))))
     return Evidence(float(gap[t]), "<=", float(bound[t]), tol=1e-12)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #db7d6662
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #baee301c
+@claim("ito2018", "Theorem 3, features in the unit ball", id="E-C9", tier="certificate", proof="prp-ball",
+       cases=[(8, 4), (12, 5), (20, 6), (40, 8)],
+       tex=r"\Vert x_t\Vert\le1:\ \mathbb ER_T\ge c\sqrt{KT}\text{ for every algorithm, at }T=K,\ c=\tfrac1{10}",
+       erratum=Erratum(
+           kind="hypothesis missing", place="section 3.5, Theorem 3, and appendix A of the supplement, with section 2",
+           printed=r"For all algorithms with $T>0$, there exist input sequences $\{(x_t,y_t)\}_{t=1}^T$ such that "
+                   r"$\mathbb E[R_T]=\Omega(\sqrt{KT})$; section 2: $x_t\in\{x\in\mathbb R^d\mid\Vert x\Vert\le1\}$",
+           defence=r"For fixed $d$ and $k$, $K\ge2$, and $T\to\infty$ there is a bound with a constant that depends on them; and with "
+                   r"$\lvert x_{ti}\rvert\le1$, usual where features are bought, the proof gives the order for $K\ge2$ and $T\ge K$. "
+                   r"An $\Omega$ is often meant for large $T$. The constant $\frac1{10}$ is ours; for any other take a larger $k$.",
+           matters=r"The dependence on $K$, for which the theorem is there. With or without the ball it also needs $K\ge2$ and $T\ge cK$ "
+                   r"for a constant $c$. The scaled product $d^{k/2}\prod_iz_i$ restores the order in the ball "
+                   r"([Proposition IFP 1](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2.",
+           witness=r"In the ball $\lvert\prod_{i\in S}x_i\rvert\le k^{-k/2}$, so that predicting $0$ has the regret "
+                   r"$Tk^{-k/2}$ at most. $d=40$, $k=8$, $T=K=\binom{40}8=76{,}904{,}685$: $K/8^4=18{,}776$, where "
+                   r"$\frac1{10}\sqrt{KT}=\frac K{10}=7{,}690{,}468$. And with any features predicting $0$ has a regret of at "
+                   r"most $T$, which is less than $\frac1{10}\sqrt{KT}$ for $T<\frac K{100}$; for $k=d$, that is $K=1$, predicting $h^*$ "
+                   r"has none."))
+def in_the_ball(case: Case) -> Evidence:
+    "Largest regret of predicting 0 over all streams in the ball, T = K, and a tenth of sqrt(K T); case (d, k)."
+    d, k = case.value
+    return Evidence(math.comb(d, k) * k ** (-k / 2), ">=", math.comb(d, k) / 10)
+
+
+@in_the_ball.corrected(r"K\ge2,\ T\ge K,\ h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ "
+                       r"\text{the predictions of [Theorem IFP 1](#thm-product)}",
+           controls={"the product not scaled": {"power": 0.0}})
+def scaled_product(case: Case, power: float = 0.5) -> Evidence:
+    "Largest distance of the scaled hypothesis from the product of signs, 200 draws; case (d, k)."
+    d, k = case.value
+    x, S = case.rng.choice([-1.0, 1.0], (200, d)), case.rng.permutation(d)[:k]
+    return Evidence(float(abs(d ** (power * k) * (x[:, S] / math.sqrt(d)).prod(axis=1) - x[:, S].prod(axis=1)).max()), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #db7d6662
 @functools.cache
 def most_pulls(K: int, T: int, eps: float, peek: bool = False) -> float:
     "Largest mean number of pulls of the good arm in T rounds, S uniform over K arms; with `peek` a second arm is seen in each round."
@@ -463,7 +497,7 @@ def exact_game(case: Case, peek: bool = False, first: float = 1.0) -> Evidence:
     if first != 1: bound = max(bound, 2 * eps * T * (1 - 1 / K - first * math.sqrt(-T * math.log1p(-4 * eps**2) / K) / 3))
     return Evidence(2 * eps * (T - most_pulls(K, T, eps, peek)), ">=", bound, tol=1e-12)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #ddebbf47
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #ddebbf47
 @claim("ito2018", "Theorem 3, constants", id="C6c", tier="certificate", proof="thm-product",
        cases=[(rho, K, c) for K in (2, 3, 10, 1000)
               for rho, c in ((1, 0.5), (2, 0.5), (4, 0.66), (30, 0.66), (10**4, 0.74), (10**6, 0.749))],
@@ -474,7 +508,7 @@ def closed_forms(case: Case, share: float = 1.0) -> Evidence:
     rho, K, c = case.value
     return Evidence(share * c * (1 - 1 / K) ** 2 * math.sqrt(rho) * K, "<=", lower_bound_finite(rho * K, K))
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #2f0a26c0
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #2f0a26c0
 @claim("ito2018", "(Ito 15), as printed", id="C6p", tier="certificate", proof="prp-fifteen",
        cases=[(2, 1), (2, 4), (2, 1000), (10, 10), (10, 45), (10**4, 10**4), (10**4, 40_000), (10, 10**7)],
        tex=r"2\epsilon T\bigl(1-\tfrac1K-\sqrt{\epsilon\ln\tfrac{1+\epsilon}{1-\epsilon}\tfrac T{2K}}\bigr)\le\text{the bound here}",
@@ -488,7 +522,7 @@ def fifteen_is_true(case: Case, terms: tuple = (0, 1)) -> Evidence:
     i = int(np.argmax(np.where(printed > 0, printed - proved, -1)))
     return Evidence(float(max(printed[i], 0)), "<=", float(proved[i]), tol=1e-12)
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #f81e1921
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #f81e1921
 @functools.cache
 def product_regrets(d: int, k: int, T: int, eps: float, runs: int, seed: int, step: float = 1.0) -> np.ndarray:
     "2 eps (T - N_S(T)) of Algorithm 1 with blocks of one round, on the stream of Theorem 3, S random in each run."
@@ -503,7 +537,7 @@ def product_regrets(d: int, k: int, T: int, eps: float, runs: int, seed: int, st
     return found
 
 
-@claim("ito2018", "one hypothesis, blocks of one round", id="C4", tier="statistical", level=1e-3, proof="cor-block",
+@claim("ito2018", "one hypothesis, blocks of one round", id="C4", tier="statistical", level=1e-3, proof="algorithm-one-there",
        cases=[(4, 1, 8000, 0.2), (5, 2, 8000, 0.3)], tex=r"\lvert H\rvert=1:\ \mathbb ER_T\le M\beta(T)=8\sqrt{(K-\sqrt K)T}",
        controls={"the bandit sees the same loss whatever it does": {"step": 0.0}})
 def one_hypothesis(case: Case, step: float = 1.0) -> Evidence:
@@ -512,7 +546,7 @@ def one_hypothesis(case: Case, step: float = 1.0) -> Evidence:
     found = product_regrets(d, k, T, eps, 5, 1, step)
     return Evidence(mean_limit(found, 1e-3), "<=", 2 * bound_tsallis(T, math.comb(d, k)))
 
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #0375661b
+# %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #0375661b
 @claim("ito2018", "Theorem 3, measured", id="C6m", tier="statistical", level=1e-3, proof="thm-product",
        cases=[(5, 2, 1000), (7, 2, 1000)],
        tex=r"\mathbb ER_T\ge2\epsilon T\bigl(1-\tfrac1K-\min\{\cdot\}\bigr)\text{ for Algorithm 1 and the best }\epsilon",
@@ -524,37 +558,3 @@ def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
     eps = 0.72 * (1 - 1 / K) * math.sqrt(K / T)
     found = product_regrets(d, k, T, eps, 12, 7) * (1 - gift)
     return Evidence(-mean_limit(-found, 1e-3), ">=", lower_bound_finite(T, K, eps))
-
-# %% ../../../nbs/papers/ito2018/01_finite.ipynb #baee301c
-@claim("ito2018", "Theorem 3, features in the unit ball", id="E-C9", tier="certificate", proof="prp-ball",
-       cases=[(8, 4), (12, 5), (20, 6), (40, 8)],
-       tex=r"\Vert x_t\Vert\le1:\ \mathbb ER_T\ge c\sqrt{KT}\text{ for every algorithm, at }T=K,\ c=\tfrac1{10}",
-       erratum=Erratum(
-           kind="hypothesis missing", place="section 3.5, Theorem 3, and appendix A of the supplement, with section 2",
-           printed=r"For all algorithms with $T>0$, there exist input sequences $\{(x_t,y_t)\}_{t=1}^T$ such that "
-                   r"$\mathbb E[R_T]=\Omega(\sqrt{KT})$; section 2: $x_t\in\{x\in\mathbb R^d\mid\Vert x\Vert\le1\}$",
-           defence=r"For fixed $d$ and $k$, $K\ge2$, and $T\to\infty$ there is a bound with a constant that depends on them; and with "
-                   r"$\lvert x_{ti}\rvert\le1$, usual where features are bought, the proof gives the order for $K\ge2$ and $T\ge K$. "
-                   r"An $\Omega$ is often meant for large $T$. The constant $\frac1{10}$ is ours; for any other take a larger $k$.",
-           matters=r"The dependence on $K$, for which the theorem is there. With or without the ball it also needs $K\ge2$ and $T\ge cK$ "
-                   r"for a constant $c$. The scaled product $d^{k/2}\prod_iz_i$ restores the order in the ball "
-                   r"([Proposition IF 3](#prp-ball)). Its losses reach 2, where section 3.1 has 1: a factor of 2.",
-           witness=r"In the ball $\lvert\prod_{i\in S}x_i\rvert\le k^{-k/2}$, so that predicting $0$ has the regret "
-                   r"$Tk^{-k/2}$ at most. $d=40$, $k=8$, $T=K=\binom{40}8=76{,}904{,}685$: $K/8^4=18{,}776$, where "
-                   r"$\frac1{10}\sqrt{KT}=\frac K{10}=7{,}690{,}468$. And with any features predicting $0$ has a regret of at "
-                   r"most $T$, which is less than $\frac1{10}\sqrt{KT}$ for $T<\frac K{100}$; for $k=d$, that is $K=1$, predicting $h^*$ "
-                   r"has none."))
-def in_the_ball(case: Case) -> Evidence:
-    "Largest regret of predicting 0 over all streams in the ball, T = K, and a tenth of sqrt(K T); case (d, k)."
-    d, k = case.value
-    return Evidence(math.comb(d, k) * k ** (-k / 2), ">=", math.comb(d, k) / 10)
-
-
-@in_the_ball.corrected(r"K\ge2,\ T\ge K,\ h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ "
-                       r"\text{the predictions of [Theorem IF 2](#thm-product)}",
-           controls={"the product not scaled": {"power": 0.0}})
-def scaled_product(case: Case, power: float = 0.5) -> Evidence:
-    "Largest distance of the scaled hypothesis from the product of signs, 200 draws; case (d, k)."
-    d, k = case.value
-    x, S = case.rng.choice([-1.0, 1.0], (200, d)), case.rng.permutation(d)[:k]
-    return Evidence(float(abs(d ** (power * k) * (x[:, S] / math.sqrt(d)).prod(axis=1) - x[:, S].prod(axis=1)).max()), "==", 0, tol=1e-9)

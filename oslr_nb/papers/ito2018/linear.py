@@ -64,21 +64,6 @@ def projection_gradient(values: Any, S: Any, d: Features, yhat: float, y: float)
     g[S] = values * factor / r
     return g
 
-# %% ../../../nbs/papers/ito2018/02_linear.ipynb #60ade6fb
-@kernel(apart=True)
-def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
-    "Orthonormal rows whose law no rotation changes: normal numbers, made orthogonal one after the other (twice, for rounding)."
-    for a in range(Q.shape[0]):
-        for i in range(Q.shape[1]): Q[a, i] = normal(words)
-        for _ in range(2):
-            for b in range(a):
-                part = 0.0
-                for i in range(Q.shape[1]): part += Q[a, i] * Q[b, i]
-                for i in range(Q.shape[1]): Q[a, i] -= part * Q[b, i]
-        total = 0.0
-        for i in range(Q.shape[1]): total += Q[a, i] * Q[a, i]
-        for i in range(Q.shape[1]): Q[a, i] /= math.sqrt(total)
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #559f251f
 @validated
 def linear_projection(
@@ -192,6 +177,21 @@ def bound_first_order(
     """
     ratio = 4 if loss == "squared" else y_max**2
     return bound_self_bounding(total, ratio * d / (budget - 1) * x_norm**2, radius, step)
+
+# %% ../../../nbs/papers/ito2018/02_linear.ipynb #60ade6fb
+@kernel(apart=True)
+def draw_directions(words: np.ndarray, Q: np.ndarray) -> None:
+    "Orthonormal rows whose law no rotation changes: normal numbers, made orthogonal one after the other (twice, for rounding)."
+    for a in range(Q.shape[0]):
+        for i in range(Q.shape[1]): Q[a, i] = normal(words)
+        for _ in range(2):
+            for b in range(a):
+                part = 0.0
+                for i in range(Q.shape[1]): part += Q[a, i] * Q[b, i]
+                for i in range(Q.shape[1]): Q[a, i] -= part * Q[b, i]
+        total = 0.0
+        for i in range(Q.shape[1]): total += Q[a, i] * Q[a, i]
+        for i in range(Q.shape[1]): Q[a, i] /= math.sqrt(total)
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #48c2f513
 SCALARS = record("rounds", "squares", "norm2", "yhat")  # rounds learnt, sum of ||g||^2, ||h||^2, the prediction of this round
