@@ -126,44 +126,6 @@ def projection_certificate(case: Case, project: Callable = proj_l1) -> Evidence:
     p = project(v, B)
     return Evidence(B * np.abs(v - p).max() + max(0.0, np.abs(p).sum() - B), "<=", (v - p) @ p, tol=1e-12)
 
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #3b907f98
-def strongly_convex_game(
-    kind: str, radius: float, rng: np.random.Generator, m: int = 40, lam: float = 0.5, constant: bool = False
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points w (m, 3), vectors z (m, 3) and the best u of the l1 ball for the functions f_t of Lemma CB 2 (lem-aer-regret).
-    kind: "random", "alternating" or "chasing" vectors z; constant: steps 1/lam in every round, for controls."""
-    w, z, draw = np.zeros((m + 1, 3)), np.zeros((m, 3)), rng.standard_normal((m, 3))
-    for t in range(m):
-        chase = np.sign(w[t]) if t else draw[0]
-        z[t] = {"random": draw[t], "alternating": (-1) ** t * draw[0], "chasing": chase}[kind]
-        w[t + 1] = proj_l1(w[t] - (lam * w[t] + z[t]) / (lam * (1 if constant else t + 1)), radius)
-    return w[:-1], z, proj_l1(-z.mean(axis=0) / lam, radius)
-
-
-AER_GAMES = [("random", 1e3), ("alternating", 1e3), ("alternating", 1.0), ("chasing", 1e3), ("chasing", 1.0)]
-
-
-@claim("cesabianchi2010", "regret for strongly convex functions, section 3", id="D14", tier="certificate",
-       cases=AER_GAMES, proof="lem-aer-regret", tex=r"\textstyle\sum_tf_t(w_t)-f_t(u)\le\sum_t\Vert\lambda w_t+z_t\Vert^2/(2\lambda t)",
-       controls={"the constant step 1 / lambda": {"constant": True}, "99 % of it": 0.99})
-def strongly_convex_regret(case: Case, constant: bool = False) -> Evidence:
-    "Regret of 40 rounds against the best u of the l1 ball, and the bound; case (vectors, radius)."
-    w, z, u = strongly_convex_game(*case.value, case.rng, constant=constant)
-    f = lambda v: 0.25 * (v**2).sum(axis=-1) + (z * v).sum(axis=-1)
-    bound = (((0.5 * w + z) ** 2).sum(axis=1) / np.arange(1, 41)).sum()
-    return Evidence((f(w) - f(u)).sum(), "<=", bound, tol=1e-8)
-
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #fce9bc6a
-@claim("cesabianchi2010", "regret, sharpened", id="D14s", tier="certificate", cases=AER_GAMES, proof="lem-aer-regret",
-       tex=r"\textstyle\sum_t\langle z_t,w_t-u\rangle\le\tfrac{\lambda m}2\Vert u\Vert^2+\tfrac1{2\lambda}"
-           r"\bigl(\Vert z_1\Vert^2+\sum_{t\ge2}\Vert z_t\Vert^2/(t-1)\bigr)",
-       controls={"nine tenths of it": 0.9})
-def linear_regret_sharp(case: Case) -> Evidence:
-    "Linear regret less m lambda ||u||^2 / 2, and the bound of part (ii); lambda = 1/2, m = 40."
-    w, z, u = strongly_convex_game(*case.value, case.rng)
-    bound = ((z**2).sum(axis=1) / np.maximum(1, np.arange(40))).sum()
-    return Evidence(((w - u) * z).sum() - 10 * (u @ u), "<=", bound, tol=1e-8)
-
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #cb84287e
 @claim("cesabianchi2010", "high probability, remark after Theorem 2", id="D9h", tier="exact", cases=[(3, 1), (4, 2)], proof="thm-aer",
        tex=r"\lvert\langle z_t,w_t-u\rangle\rvert\le8BX(BX+Y)d/k\text{, the range for Azuma's inequality}",
@@ -436,7 +398,45 @@ def printed_average(case: Case, share: float = 1.0) -> Evidence:
     printed, proved, last = (lr.coef_ for lr in learners)
     return Evidence(float(np.abs(printed - proved - share * last / case.value).sum()), "==", 0, tol=1e-12)
 
-# %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #d44e7746
+# %% ../../../nbs/papers/cesabianchi2010/02_aer_proof.ipynb #3b907f98
+def strongly_convex_game(
+    kind: str, radius: float, rng: np.random.Generator, m: int = 40, lam: float = 0.5, constant: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points w (m, 3), vectors z (m, 3) and the best u of the l1 ball for the functions f_t of Lemma CBP 1 (lem-aer-regret).
+    kind: "random", "alternating" or "chasing" vectors z; constant: steps 1/lam in every round, for controls."""
+    w, z, draw = np.zeros((m + 1, 3)), np.zeros((m, 3)), rng.standard_normal((m, 3))
+    for t in range(m):
+        chase = np.sign(w[t]) if t else draw[0]
+        z[t] = {"random": draw[t], "alternating": (-1) ** t * draw[0], "chasing": chase}[kind]
+        w[t + 1] = proj_l1(w[t] - (lam * w[t] + z[t]) / (lam * (1 if constant else t + 1)), radius)
+    return w[:-1], z, proj_l1(-z.mean(axis=0) / lam, radius)
+
+
+AER_GAMES = [("random", 1e3), ("alternating", 1e3), ("alternating", 1.0), ("chasing", 1e3), ("chasing", 1.0)]
+
+
+@claim("cesabianchi2010", "regret for strongly convex functions, section 3", id="D14", tier="certificate",
+       cases=AER_GAMES, proof="lem-aer-regret", tex=r"\textstyle\sum_tf_t(w_t)-f_t(u)\le\sum_t\Vert\lambda w_t+z_t\Vert^2/(2\lambda t)",
+       controls={"the constant step 1 / lambda": {"constant": True}, "99 % of it": 0.99})
+def strongly_convex_regret(case: Case, constant: bool = False) -> Evidence:
+    "Regret of 40 rounds against the best u of the l1 ball, and the bound; case (vectors, radius)."
+    w, z, u = strongly_convex_game(*case.value, case.rng, constant=constant)
+    f = lambda v: 0.25 * (v**2).sum(axis=-1) + (z * v).sum(axis=-1)
+    bound = (((0.5 * w + z) ** 2).sum(axis=1) / np.arange(1, 41)).sum()
+    return Evidence((f(w) - f(u)).sum(), "<=", bound, tol=1e-8)
+
+# %% ../../../nbs/papers/cesabianchi2010/02_aer_proof.ipynb #fce9bc6a
+@claim("cesabianchi2010", "regret, sharpened", id="D14s", tier="certificate", cases=AER_GAMES, proof="lem-aer-regret",
+       tex=r"\textstyle\sum_t\langle z_t,w_t-u\rangle\le\tfrac{\lambda m}2\Vert u\Vert^2+\tfrac1{2\lambda}"
+           r"\bigl(\Vert z_1\Vert^2+\sum_{t\ge2}\Vert z_t\Vert^2/(t-1)\bigr)",
+       controls={"nine tenths of it": 0.9})
+def linear_regret_sharp(case: Case) -> Evidence:
+    "Linear regret less m lambda ||u||^2 / 2, and the bound of part (ii); lambda = 1/2, m = 40."
+    w, z, u = strongly_convex_game(*case.value, case.rng)
+    bound = ((z**2).sum(axis=1) / np.maximum(1, np.arange(40))).sum()
+    return Evidence(((w - u) * z).sum() - 10 * (u @ u), "<=", bound, tol=1e-8)
+
+# %% ../../../nbs/papers/cesabianchi2010/02_aer_proof.ipynb #d44e7746
 @claim("cesabianchi2010", "journal version, Theorem 12 (our proof)", id="D9j", tier="certificate", proof="cor-aer-journal",
        cases=[(k, d, m) for k, d in ((2, 2), (2, 100), (4, 4), (4, 784)) for m in (2, 3, 5, 7, 8, 100, 10**6)],
        tex=r"L(\bar w)-L(u)\le20.2\,dB^2\sqrt{\tfrac1{km}\ln\tfrac m\delta}\text{ with chance }1-\delta,\ \lambda=12\,d\sqrt{\ln m/(mk)}",

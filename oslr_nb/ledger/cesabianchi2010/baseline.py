@@ -13,7 +13,7 @@ __all__ = []
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #5f11ef59
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -101,25 +101,6 @@ def distinct_moments(case: Case, wrong: bool = False) -> Evidence:
     means = np.abs(A - np.outer(x, x)).sum() + np.abs(v - x).sum()
     return Evidence(means + moment_distance(found, x, moment_factors(d, k, "distinct")), "==", 0)
 
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2136f33b
-def binomial_deviation(c: float, m: int, chance: float) -> float:
-    "The largest deviation from 1, with chance above `chance`, of the mean of m independent terms: c with chance 1/c, else 0."
-    from scipy.stats import binom
-
-    return float(binom.isf(chance, m, 1 / c)) * c / m - 1
-
-
-@claim("cesabianchi2010", "the tail inequalities", id="D5b", tier="exact", proof="lem-base-tails",
-       cases=[("hoeffding", 2, 10**5, 30), ("bernstein", 1000, 10**8, 30), ("bernstein", 100, 5000, 15), ("hoeffding", 10, 50, 5)],
-       tex=r"\bar Z-\mathbb EZ\le(\beta-\alpha)\sqrt{\ell/(2m)}\text{ and }\le\sqrt{2s^2\ell/m}+\tfrac{2b\ell}{3m}"
-           r"\text{ but for a chance of }e^{-\ell}",
-       controls={"nine tenths of it": 0.9, "half of the width, half of the second moment": {"second": 0.5}})
-def tails(case: Case, second: float = 1.0) -> Evidence:
-    "Exact quantile of the mean of m terms, c with chance 1/c, and the bound; case (inequality, c, m, l)."
-    name, c, m, level = case.value
-    bound = hoeffding(level, m, c * second) if name == "hoeffding" else bernstein(level, m, c * second, c)
-    return Evidence(binomial_deviation(c, m, math.exp(-level)), "<=", bound)
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #7af91d34
 def one_attribute(d: int, k: int, estimator: str = "pairs") -> list[tuple[Fraction, Fraction, Fraction]]:
     "Values of A_11 and v_1 and their chances for x = (1, 0, ..., 0), all sets counted."
@@ -144,14 +125,14 @@ def sum_chances(values: list[Fraction], chances: list[float], m: int) -> tuple[n
 
 
 def wrong_end(d: int, k: int, m: int, B: Fraction, mu: float, estimator: str) -> float:
-    "Chance that v_1 + 2 B A_11 <= 0 after m examples of Lemma CA 4 (lem-base-hard) with X = Y = 1."
+    "Chance that v_1 + 2 B A_11 <= 0 after m examples of Lemma CAP 3 (lem-base-hard) with X = Y = 1."
     law = [(2 * t * v + 2 * B * A, float(c) * (1 + t * mu) / 2) for A, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
     mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
     return float(chance[mean <= 1e-9].sum())
 
 
 def forced_excess(d: int, k: int, m: int, delta: float, B: Fraction, X: float = 1.0, Y: float = 1.0, estimator: str = "pairs") -> float:
-    "4 B X Y mu of Lemma CA 4 (lem-base-hard), for the largest mu (in 1/4096) whose wrong end has a chance above delta."
+    "4 B X Y mu of Lemma CAP 3 (lem-base-hard), for the largest mu (in 1/4096) whose wrong end has a chance above delta."
     low, high, scaled = 0, 4096, B * Fraction(X) / Fraction(Y)
     while high - low > 1:
         middle = (low + high) // 2
@@ -167,41 +148,6 @@ def averaged(
     lr = LEARNERS["cesabianchi2010.Baseline"].cls(X.shape[1], budget, estimator=estimator, seed=rng)
     simulate(lr, X, y, rows=rng.integers(len(y), size=m), score=False)
     return lr.A / m, lr.v / m
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #b6fe6f90
-def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: str = "pairs") -> float:
-    "Largest deviation, with chance above delta, of an entry after m examples; entry: single (of v), diagonal or products."
-    if entry == "single":
-        law = [(2 * t * v, float(c) / 2) for _, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
-        mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
-        return float(mean[np.cumsum(chance[::-1])[::-1] > delta].max())
-    return binomial_deviation(float(moment_factors(d, k, estimator)[entry]), m, delta)
-
-
-@claim("cesabianchi2010", "entries by Hoeffding (ours; journal version, Lemmas 8 and 9)", id="D5", tier="exact", proof="lem-base-entries",
-       cases=[(2, 2, 4000, "single"), (2, 2, 4000, "diagonal"), (4, 4, 2000, "single"), (8, 4, 2000, "diagonal")],
-       tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le2\sqrt2\tfrac{d^2}k\sqrt{\ell/m},\ "
-           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
-           r"\ell=\ln\tfrac{d(d+3)}\delta",
-       controls={"two fifths of it": 0.4, "the bound of five times the examples": {"times": 5}})
-def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
-    "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
-    d, k, m, entry = case.value
-    limits = deviations(d, k, times * m, 1e-9, inequality="hoeffding")
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", limits[entry == "single"])
-
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #3ae04dc9
-@claim("cesabianchi2010", "entries by Bernstein (ours)", id="D5s", tier="exact", proof="lem-base-entries",
-       cases=[(30, 2, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "products", "distinct"),
-              (6, 4, 2000, "single", "pairs"), (8, 2, 2000, "single", "distinct"), (8, 8, 2000, "single", "distinct")],
-       tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
-           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
-       controls={"seven tenths of it": 0.7, "the bound of full information": {"full": True}})
-def entries_bernstein(case: Case, full: bool = False) -> Evidence:
-    "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
-    d, k, m, entry, estimator = case.value
-    limits = deviations(d, d if full else k, m, 1e-9, estimator="distinct" if full else estimator)
-    return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limits[entry == "single"])
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #e049cb0d
 @claim("cesabianchi2010", "(CSS 2)", id="D1", tier="exact", proof="thm-base",
@@ -278,19 +224,6 @@ def theorem_1_rate(case: Case, sign: float = 1.0, biased: bool = False) -> Evide
     found = np.array([[exact_excess(case, t, sign, biased, law) for t in m] for law in laws])
     return Evidence(-slope_interval(np.array(m), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
 
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #9b915ceb
-@claim("cesabianchi2010", "remark on (CSS 2), in our bounds (an identity)", id="D10a", tier="exact", proof="eq-base-pairs-delta",
-       cases=[(n, d, k) for n in ("hoeffding", "bernstein") for d, k in ((10, 2), (64, 4), (784, 4))],
-       tex=r"\Delta_A(m')=\Delta_A^{\text{full}}(m)\text{ at }m'=(\tfrac{2d^2}k)^2m\text{ by Hoeffding, }"
-           r"m'=\tfrac{2d^2}km\text{ by Bernstein}",
-       controls={"a power of 2d^2/k less": {"power": -1}})
-def more_examples(case: Case, power: int = 0) -> Evidence:
-    "Delta_A of the pairs after m' examples and of full information after m = 1000; case (inequality, d, k)."
-    name, d, k = case.value
-    more = (2 * d * d // k) ** ((2 if name == "hoeffding" else 1) + power)
-    full = deviations(d, d, 1000, inequality=name, estimator="distinct")[0]
-    return Evidence(deviations(d, k, 1000 * more, inequality=name)[0], "==", full, tol=1e-12)
-
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #a9b3ead1
 BOUND_AT = {"delta": 0.03, "x_max": 0.8, "y_max": 1.7}  # with d = 7, k = 4, m = 90: values of the check of the bounds
 
@@ -334,6 +267,19 @@ def in_code(name: str, estimator: str, order: int = 1, **change: float) -> float
 def bounds_as_code(case: Case, **change: float) -> Evidence:
     "The function of the module, and the formula of the page, at one point; case (inequality and quantity, estimator, order)."
     return Evidence(in_code(*case.value, **change), "==", written_out(*case.value), tol=1e-9)
+
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #9b915ceb
+@claim("cesabianchi2010", "remark on (CSS 2), in our bounds (an identity)", id="D10a", tier="exact", proof="eq-base-pairs-delta",
+       cases=[(n, d, k) for n in ("hoeffding", "bernstein") for d, k in ((10, 2), (64, 4), (784, 4))],
+       tex=r"\Delta_A(m')=\Delta_A^{\text{full}}(m)\text{ at }m'=(\tfrac{2d^2}k)^2m\text{ by Hoeffding, }"
+           r"m'=\tfrac{2d^2}km\text{ by Bernstein}",
+       controls={"a power of 2d^2/k less": {"power": -1}})
+def more_examples(case: Case, power: int = 0) -> Evidence:
+    "Delta_A of the pairs after m' examples and of full information after m = 1000; case (inequality, d, k)."
+    name, d, k = case.value
+    more = (2 * d * d // k) ** ((2 if name == "hoeffding" else 1) + power)
+    full = deviations(d, d, 1000, inequality=name, estimator="distinct")[0]
+    return Evidence(deviations(d, k, 1000 * more, inequality=name)[0], "==", full, tol=1e-12)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #bc948b4e
 @claim("cesabianchi2010", "Algorithm 1, last line", id="E-D1", tier="certificate", cases=[3, 4], proof="rem-base-sign",
@@ -391,7 +337,64 @@ def small_balls(case: Case, linear: bool = False, squared: bool = False) -> Evid
     bound = 2 * (B * B * A + B * v * linear) if linear or squared else c * (2 * B) ** 2 / 2 * math.sqrt(math.log(10))
     return Evidence(min(found), "<=", bound)
 
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #240e16a1
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #087b7f96
+from collections.abc import Callable
+
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #2136f33b
+def binomial_deviation(c: float, m: int, chance: float) -> float:
+    "The largest deviation from 1, with chance above `chance`, of the mean of m independent terms: c with chance 1/c, else 0."
+    from scipy.stats import binom
+
+    return float(binom.isf(chance, m, 1 / c)) * c / m - 1
+
+
+@claim("cesabianchi2010", "the tail inequalities", id="D5b", tier="exact", proof="lem-base-tails",
+       cases=[("hoeffding", 2, 10**5, 30), ("bernstein", 1000, 10**8, 30), ("bernstein", 100, 5000, 15), ("hoeffding", 10, 50, 5)],
+       tex=r"\bar Z-\mathbb EZ\le(\beta-\alpha)\sqrt{\ell/(2m)}\text{ and }\le\sqrt{2s^2\ell/m}+\tfrac{2b\ell}{3m}"
+           r"\text{ but for a chance of }e^{-\ell}",
+       controls={"nine tenths of it": 0.9, "half of the width, half of the second moment": {"second": 0.5}})
+def tails(case: Case, second: float = 1.0) -> Evidence:
+    "Exact quantile of the mean of m terms, c with chance 1/c, and the bound; case (inequality, c, m, l)."
+    name, c, m, level = case.value
+    bound = hoeffding(level, m, c * second) if name == "hoeffding" else bernstein(level, m, c * second, c)
+    return Evidence(binomial_deviation(c, m, math.exp(-level)), "<=", bound)
+
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #b6fe6f90
+def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: str = "pairs") -> float:
+    "Largest deviation, with chance above delta, of an entry after m examples; entry: single (of v), diagonal or products."
+    if entry == "single":
+        law = [(2 * t * v, float(c) / 2) for _, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
+        mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
+        return float(mean[np.cumsum(chance[::-1])[::-1] > delta].max())
+    return binomial_deviation(float(moment_factors(d, k, estimator)[entry]), m, delta)
+
+
+@claim("cesabianchi2010", "entries by Hoeffding (ours; journal version, Lemmas 8 and 9)", id="D5", tier="exact", proof="lem-base-entries",
+       cases=[(2, 2, 4000, "single"), (2, 2, 4000, "diagonal"), (4, 4, 2000, "single"), (8, 4, 2000, "diagonal")],
+       tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le2\sqrt2\tfrac{d^2}k\sqrt{\ell/m},\ "
+           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
+           r"\ell=\ln\tfrac{d(d+3)}\delta",
+       controls={"two fifths of it": 0.4, "the bound of five times the examples": {"times": 5}})
+def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
+    "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
+    d, k, m, entry = case.value
+    limits = deviations(d, k, times * m, 1e-9, inequality="hoeffding")
+    return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", limits[entry == "single"])
+
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #3ae04dc9
+@claim("cesabianchi2010", "entries by Bernstein (ours)", id="D5s", tier="exact", proof="lem-base-entries",
+       cases=[(30, 2, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "diagonal", "pairs"), (30, 6, 2**16, "products", "distinct"),
+              (6, 4, 2000, "single", "pairs"), (8, 2, 2000, "single", "distinct"), (8, 8, 2000, "single", "distinct")],
+       tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
+           r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
+       controls={"seven tenths of it": 0.7, "the bound of full information": {"full": True}})
+def entries_bernstein(case: Case, full: bool = False) -> Evidence:
+    "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
+    d, k, m, entry, estimator = case.value
+    limits = deviations(d, d if full else k, m, 1e-9, estimator="distinct" if full else estimator)
+    return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limits[entry == "single"])
+
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #240e16a1
 def halves_estimate(x: np.ndarray, I: Iterable[int], J: Iterable[int], corrected: bool = False, diagonal: bool = True) -> np.ndarray:
     "A (d, d) of the journal version from the halves I, J of k attributes, k even, or corrected."
     I, J, d = list(I), list(J), len(x)
@@ -411,7 +414,7 @@ def halves_estimate(x: np.ndarray, I: Iterable[int], J: Iterable[int], corrected
            r"Based on Lemma 7, it is easy to verify that $\mathbb E[A_t]=x_t^\top x_t$.",
            r"Had $I$ and $J$ been drawn independently of each other, the printed weights and the sentence would be right. As "
            r"printed, off the diagonal the bias is a factor $\frac d{d-1}$, small for large $d$.",
-           "the journal's Lemmas 8 and 10 and its [Theorem 6](#claim-E-D11). The conference version's matrix is [unbiased](#claim-D4).",
+           "the journal's Lemmas 8 and 10 and its [Theorem 6](#claim-E-D11). The conference version's matrix is unbiased (claim D4).",
            source="cesabianchi2011",
            witness=r"$d=3$, $k=2$, $x=(1,1,1)$: $I$ and $J$ are single attributes. Each of the three pairs is drawn "
                    r"with chance $\frac13$ and gets the weight $2(\frac32)^2=\frac92$, so the mean is $\frac32$ off "
@@ -438,7 +441,7 @@ def _(case: Case) -> Evidence:
     ways = {"factor": lambda d: Fraction(d, d - 1)}, {"corrected": True}, {"independent": True}
     return Evidence(sum(halves_unbiased.check(case, **way).lhs for way in ways), "==", 0)
 
-# %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #1cf489ea
+# %% ../../../nbs/papers/cesabianchi2010/01_baseline_proof.ipynb #1cf489ea
 @claim("cesabianchi2010", "journal version, Theorem 6", id="E-D11", tier="exact", proof="prp-base-journal",
        cases=[(10**4, 2, 2), (1, 3, 2), (100, 7, 4), (1, 784, 4)],
        tex=r"L(\hat w)\le\min_{\Vert w\Vert_1\le B}L(w)+c\,(\tfrac{dB}k)^2\sqrt{\tfrac1m\ln\tfrac d\delta}"
@@ -447,13 +450,13 @@ def _(case: Case) -> Evidence:
            "false", "journal version, Theorem 6 (p. 2864), a consequence of the proof of Lemma 8",
            r"Then there exists a constant $c>0$ such that $L_D(\hat w)\le\min_{w:\Vert w\Vert_1\le B}L_D(w)"
            r"+c\left(\frac{dB}k\right)^2\sqrt{\frac1m\ln\frac d\delta}$ holds with probability of at least $1-\delta$",
-           "With independent halves, or with unbiased weights ([Lemma CA 5](#lem-base-halves)), the printed proof is right up to "
+           "With independent halves, or with unbiased weights ([Lemma CAP 4](#lem-base-halves)), the printed proof is right up to "
            "the constant. Theorem 1 of the conference version, whose matrix is unbiased, is not touched.",
            "nothing later in the journal version; its AER does not use the matrix.", source="cesabianchi2011",
            witness=r"$x=e_1$ and $y=\frac12$ in every example, $B=1$: disjoint halves see no product but $x_ix_j=0$, "
                    r"so $\bar A=0$; $\bar v$ is positive as soon as attribute 1 is bought. The output is $\hat w=e_1$ "
                    r"with the excess $(1-\frac12)^2=\frac14$ for every $m$, where the bound tends to zero."),
-       mended=(r"\text{with the weights of [Lemma CA 5](#lem-base-halves): here the excess is }0\text{; in general by the printed proof}",
+       mended=(r"\text{with the weights of [Lemma CAP 4](#lem-base-halves): here the excess is }0\text{; in general by the printed proof}",
                {"corrected": True}),
        controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed sign": {"corrected": True, "sign": -1}})

@@ -52,72 +52,6 @@ def accuracy_names_attribute(case: Case) -> Evidence:
     grid = [Fraction(n, fine) for n in range(-3 * fine, 3 * fine + 1)]
     return Evidence(min(a * a + (2 - b) ** 2 for a in grid for b in grid if a >= b), ">=", 2)
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #2d4a22e7
-@claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
-       cases=["ours", "journal"], tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14",
-       controls={"q up to 0.6, that is eps up to 0.15": {"top": 0.6}})
-def look_bound(case: Case, top: float = 0.25) -> Evidence:
-    "Largest -ln(1 - q) / q on a grid of (0, top]; the quotient increases with q."
-    q = np.linspace(0, top, 1001)[1:]
-    quotient = -np.log1p(-q) / q
-    if (np.diff(quotient) <= 0).any(): fail("quotient", "decreasing somewhere", "increasing")
-    return Evidence(quotient.max(), "<=", 4 * math.log(4 / 3) if case.value == "ours" else 1.5, tol=1e-12)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd2ebf48
-def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, dependent: bool) -> float:
-    "P(s_i = 1 | what was seen of this example) under D_j; dependent: s_{j+1} equals s_j with chance 3/4."
-    near = (j + 1) % d
-    if not dependent or i not in (j, near): return 0.5 + p * (i == j)
-    if i == near: return 0.5 + seen[j] / 4 if j in seen else 0.5 + p / 2
-    if near not in seen: return 0.5 + p
-    up = (0.5 + p) * (0.5 + seen[near] / 4)
-    return up / (up + (0.5 - p) * (0.5 - seen[near] / 4))
-
-
-def transcript_divergence(
-    rng: np.random.Generator, d: int, budget: int, rounds: int, eps: float, dependent: bool = False
-) -> tuple[float, float]:
-    "KL(P_0 || P_j) of a random adaptive learner, j = 0, over all transcripts; and kappa E_0 N_j."
-    total, looks = 0.0, 0.0
-
-    def walk(seen: dict[int, int], left: int, mine: float, other: float, count: int) -> None:
-        nonlocal total, looks
-        if left == 0:
-            total, looks = total + mine * math.log(mine / other), looks + mine * count
-            return
-        new = {} if left % budget == 0 else seen
-        rest = [i for i in range(d) if i not in new]
-        for i, toss in zip(rest, rng.dirichlet(np.ones(len(rest))), strict=True):
-            up = outcome_chance(i, new, 0, math.sqrt(eps), d, dependent)
-            for s, c in ((1, up), (-1, 1 - up)):
-                walk({**new, i: s}, left - 1, mine * toss / 2, other * toss * c, count + (i == 0))
-
-    walk({}, budget * rounds, 1.0, 1.0, 0)
-    return total, look_information(eps) * looks
-
-
-@claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
-       cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
-       tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j",
-       controls={"attributes that depend on each other under P_j": {"dependent": True}})
-def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
-    "Divergence of all transcripts of a random learner against kappa times the mean number of looks at j."
-    divergence, looks = transcript_divergence(case.rng, *case.value, dependent)
-    return Evidence(divergence, "==", looks, tol=1e-12)
-
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #33e59bf6
-@claim("cesabianchi2010", "theorem 3, excess and posterior (ours)", id="D11f", tier="exact", cases=8, proof="lem-lb-bayes",
-       tex=r"\textstyle\sum_j\pi_j\Vert w-2pe_j\Vert^2=\Vert w-2p\pi\Vert^2+4\varepsilon(1-\Vert\pi\Vert^2)",
-       controls={"without the distance to the posterior mean": {"first": False}})
-def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
-    "Both sides for random rational w, p and pi; d = 4."
-    w, p = 2 * rational(case.rng, 4, 10), Fraction(1, 4 + case.number)
-    raw = [abs(v) + 1 for v in 2 * rational(case.rng, 4, 14)]
-    pi = [v / sum(raw) for v in raw]
-    mean = sum(pi[j] * sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w)) for j in range(4))
-    distance = sum((v - 2 * p * q) ** 2 for v, q in zip(w, pi, strict=True)) if first else 0
-    return Evidence(mean, "==", distance + 4 * p * p * (1 - sum(q * q for q in pi)))
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #dd8a64d2
 PLUS, MINUS, USED = 128, 2, 1  # a state is a sorted row of 128 n+ + 2 n- + (1 if read in the present example)
 
@@ -250,35 +184,6 @@ def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
     if s <= 0.75: fail("s", s, "above 3/4, as accuracy asks")
     return Evidence(mean, ">=", factor * d / (k * look_information(eps)) * d / (d - 1) * divergence_area(1 / d, s))
 
-# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #06652e29
-def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
-    "Whether halving names the hidden attribute, (runs,) booleans; d a power of 2, ties broken at random."
-    if check_int("d", d, 2) & (d - 1): fail("d", d, "a power of 2", "it is halved until one is left")
-    sizes = [d >> r for r in range(d.bit_length() - 1)]
-    unit = looks / sum(size * 1.5**r for r, size in enumerate(sizes))
-    scores, alive = np.zeros((runs, d)), np.ones(runs, bool)
-    for r, size in enumerate(sizes):
-        n, half = int(unit * 1.5**r), size // 2
-        scores[:, 0] += rng.binomial(n, 0.5 + math.sqrt(eps), runs)  # column 0 is the hidden one
-        scores[:, 1:] += rng.binomial(n, 0.5, (runs, size - 1))
-        noisy = scores + rng.random(scores.shape) / 2
-        alive &= (noisy[:, 1:] > noisy[:, :1]).sum(axis=1) < half
-        kept = np.sort(noisy[:, 1:], axis=1)[:, half:] if half > 1 else noisy[:, :0]
-        scores = np.floor(np.column_stack([noisy[:, :1], kept]))
-    return alive
-
-
-@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
-       cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
-       tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
-           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}",
-       controls={"a third of the looks": {"share": 1 / 3}})
-def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
-    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 6000 runs; case (d, eps)."
-    d, eps = case.value
-    failed = np.concatenate([~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng) for _ in range(4)])
-    return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))
-
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #c2656f06
 def lower_in_code(what: str) -> tuple[float, float]:
     "A number of this module and the same by other means."
@@ -315,3 +220,98 @@ def lower_as_code(case: Case) -> Evidence:
     "The number of the module and the other one; case which."
     code, page = lower_in_code(case.value)
     return Evidence(code, "==", page, tol=1e-8)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds_proof.ipynb #2d4a22e7
+@claim("cesabianchi2010", "theorem 3, information of a look", id="D11c", tier="certificate", proof="lem-lb-look",
+       cases=["ours", "journal"], tex=r"-\ln(1-q)\le4\ln\tfrac43\,q\le\tfrac32q\text{ for }0<q=4\varepsilon\le\tfrac14",
+       controls={"q up to 0.6, that is eps up to 0.15": {"top": 0.6}})
+def look_bound(case: Case, top: float = 0.25) -> Evidence:
+    "Largest -ln(1 - q) / q on a grid of (0, top]; the quotient increases with q."
+    q = np.linspace(0, top, 1001)[1:]
+    quotient = -np.log1p(-q) / q
+    if (np.diff(quotient) <= 0).any(): fail("quotient", "decreasing somewhere", "increasing")
+    return Evidence(quotient.max(), "<=", 4 * math.log(4 / 3) if case.value == "ours" else 1.5, tol=1e-12)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds_proof.ipynb #dd2ebf48
+def outcome_chance(i: int, seen: dict[int, int], j: int, p: float, d: int, dependent: bool) -> float:
+    "P(s_i = 1 | what was seen of this example) under D_j; dependent: s_{j+1} equals s_j with chance 3/4."
+    near = (j + 1) % d
+    if not dependent or i not in (j, near): return 0.5 + p * (i == j)
+    if i == near: return 0.5 + seen[j] / 4 if j in seen else 0.5 + p / 2
+    if near not in seen: return 0.5 + p
+    up = (0.5 + p) * (0.5 + seen[near] / 4)
+    return up / (up + (0.5 - p) * (0.5 - seen[near] / 4))
+
+
+def transcript_divergence(
+    rng: np.random.Generator, d: int, budget: int, rounds: int, eps: float, dependent: bool = False
+) -> tuple[float, float]:
+    "KL(P_0 || P_j) of a random adaptive learner, j = 0, over all transcripts; and kappa E_0 N_j."
+    total, looks = 0.0, 0.0
+
+    def walk(seen: dict[int, int], left: int, mine: float, other: float, count: int) -> None:
+        nonlocal total, looks
+        if left == 0:
+            total, looks = total + mine * math.log(mine / other), looks + mine * count
+            return
+        new = {} if left % budget == 0 else seen
+        rest = [i for i in range(d) if i not in new]
+        for i, toss in zip(rest, rng.dirichlet(np.ones(len(rest))), strict=True):
+            up = outcome_chance(i, new, 0, math.sqrt(eps), d, dependent)
+            for s, c in ((1, up), (-1, 1 - up)):
+                walk({**new, i: s}, left - 1, mine * toss / 2, other * toss * c, count + (i == 0))
+
+    walk({}, budget * rounds, 1.0, 1.0, 0)
+    return total, look_information(eps) * looks
+
+
+@claim("cesabianchi2010", "theorem 3, information of a transcript", id="D11d", tier="bayes", proof="lem-lb-chain",
+       cases=[(3, 2, 2, 1 / 16), (3, 2, 2, 0.2), (4, 2, 2, 0.02), (3, 1, 4, 0.05)],
+       tex=r"\mathrm{KL}(P_0\Vert P_j)=\kappa\,\mathbb E_0N_j",
+       controls={"attributes that depend on each other under P_j": {"dependent": True}})
+def looks_elsewhere(case: Case, dependent: bool = False) -> Evidence:
+    "Divergence of all transcripts of a random learner against kappa times the mean number of looks at j."
+    divergence, looks = transcript_divergence(case.rng, *case.value, dependent)
+    return Evidence(divergence, "==", looks, tol=1e-12)
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds_proof.ipynb #33e59bf6
+@claim("cesabianchi2010", "theorem 3, excess and posterior (ours)", id="D11f", tier="exact", cases=8, proof="lem-lb-bayes",
+       tex=r"\textstyle\sum_j\pi_j\Vert w-2pe_j\Vert^2=\Vert w-2p\pi\Vert^2+4\varepsilon(1-\Vert\pi\Vert^2)",
+       controls={"without the distance to the posterior mean": {"first": False}})
+def excess_and_posterior(case: Case, first: bool = True) -> Evidence:
+    "Both sides for random rational w, p and pi; d = 4."
+    w, p = 2 * rational(case.rng, 4, 10), Fraction(1, 4 + case.number)
+    raw = [abs(v) + 1 for v in 2 * rational(case.rng, 4, 14)]
+    pi = [v / sum(raw) for v in raw]
+    mean = sum(pi[j] * sum((v - 2 * p * (i == j)) ** 2 for i, v in enumerate(w)) for j in range(4))
+    distance = sum((v - 2 * p * q) ** 2 for v, q in zip(w, pi, strict=True)) if first else 0
+    return Evidence(mean, "==", distance + 4 * p * p * (1 - sum(q * q for q in pi)))
+
+# %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds_proof.ipynb #06652e29
+def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.Generator) -> np.ndarray:
+    "Whether halving names the hidden attribute, (runs,) booleans; d a power of 2, ties broken at random."
+    if check_int("d", d, 2) & (d - 1): fail("d", d, "a power of 2", "it is halved until one is left")
+    sizes = [d >> r for r in range(d.bit_length() - 1)]
+    unit = looks / sum(size * 1.5**r for r, size in enumerate(sizes))
+    scores, alive = np.zeros((runs, d)), np.ones(runs, bool)
+    for r, size in enumerate(sizes):
+        n, half = int(unit * 1.5**r), size // 2
+        scores[:, 0] += rng.binomial(n, 0.5 + math.sqrt(eps), runs)  # column 0 is the hidden one
+        scores[:, 1:] += rng.binomial(n, 0.5, (runs, size - 1))
+        noisy = scores + rng.random(scores.shape) / 2
+        alive &= (noisy[:, 1:] > noisy[:, :1]).sum(axis=1) < half
+        kept = np.sort(noisy[:, 1:], axis=1)[:, half:] if half > 1 else noisy[:, :0]
+        scores = np.floor(np.column_stack([noisy[:, :1], kept]))
+    return alive
+
+
+@claim("cesabianchi2010", "theorem 3, halving (ours)", id="D11m", tier="statistical", level=1e-6, proof="thm-lb-halving",
+       cases=[(4, 1 / 16), (64, 1 / 16), (64, 1 / 256), (512, 1 / 64)],
+       tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
+           r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}",
+       controls={"a third of the looks": {"share": 1 / 3}})
+def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
+    "Upper limit for the chance that halving with 2.5 d / eps looks fails, 6000 runs; case (d, eps)."
+    d, eps = case.value
+    failed = np.concatenate([~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng) for _ in range(4)])
+    return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))

@@ -54,21 +54,6 @@ def _(case: Case, half: Fraction = Fraction(1, 2)) -> Evidence:
     eigen = np.abs(A @ plus - c * plus).sum() + np.abs(A @ minus + c * minus).sum()
     return Evidence(abs(w @ ((G + G.T) * half) @ w - w @ G @ w) + eigen, "==", 0)
 
-# %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #1b87b7fa
-@claim("cesabianchi2010", "(CSS 1), full information, solved", id="D1c", tier="certificate",
-       cases=[(1, 0.2), (1, 1.0), (1, 50.0), (2, 0.2), (2, 50.0)],
-       proof="lem-base-gap", tex=r"\min_{\Vert w\Vert_p\le B}\tfrac1n\Vert Xw-y\Vert^2\text{ is attained by the code},\ p\in\{1,2\}",
-       controls={"weights a tenth shorter": {"shrink": 0.9}})
-def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
-    "Mean squared error of the code's weights and its minimum by a conic solver, 40 rows and 6 attributes; case (p, B)."
-    cp = need("cvxpy")
-
-    (order, B), X = case.value, case.rng.standard_normal((40, 6))
-    y, u = X @ case.rng.standard_normal(6) + case.rng.standard_normal(40), cp.Variable(6)
-    least = cp.Problem(cp.Minimize(cp.sum_squares(X @ u - y) / 40), [cp.norm(u, order) <= B]).solve(solver=cp.CLARABEL)
-    w = (lasso_in_ball if order == 1 else ridge_in_ball)(X, y, [B])[0]
-    return Evidence(law_risk(shrink * w, X, y), "==", float(least), tol=1e-6)
-
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #99ce5b54
 @claim("cesabianchi2010", "Algorithm 1, the compiled estimates", id="D4c", tier="certificate", cases=["pairs", "distinct"],
        proof="prp-base-learner", tex=r"\mathbb EA=xx^\top,\ \mathbb E2yv=2yx\text{ for what a compiled round adds}",
@@ -144,3 +129,18 @@ def clipped_form(case: Case) -> Evidence:
     w, u = solve_baseline(A, v, 1.0), minimise_faces(A, v, 1.0)
     form = lambda z: z @ A @ z - v @ z
     return Evidence(form(w) - form(u), "<=", (u @ N @ u - w @ N @ w), tol=2e-6 * abs(form(w) + w @ N @ w))
+
+# %% ../../../nbs/papers/cesabianchi2010/05_solvers_proof.ipynb #1b87b7fa
+@claim("cesabianchi2010", "(CSS 1), full information, solved", id="D1c", tier="certificate",
+       cases=[(1, 0.2), (1, 1.0), (1, 50.0), (2, 0.2), (2, 50.0)],
+       proof="lem-base-gap", tex=r"\min_{\Vert w\Vert_p\le B}\tfrac1n\Vert Xw-y\Vert^2\text{ is attained by the code},\ p\in\{1,2\}",
+       controls={"weights a tenth shorter": {"shrink": 0.9}})
+def full_information_solved(case: Case, shrink: float = 1.0) -> Evidence:
+    "Mean squared error of the code's weights and its minimum by a conic solver, 40 rows and 6 attributes; case (p, B)."
+    cp = need("cvxpy")
+
+    (order, B), X = case.value, case.rng.standard_normal((40, 6))
+    y, u = X @ case.rng.standard_normal(6) + case.rng.standard_normal(40), cp.Variable(6)
+    least = cp.Problem(cp.Minimize(cp.sum_squares(X @ u - y) / 40), [cp.norm(u, order) <= B]).solve(solver=cp.CLARABEL)
+    w = (lasso_in_ball if order == 1 else ridge_in_ball)(X, y, [B])[0]
+    return Evidence(law_risk(shrink * w, X, y), "==", float(least), tol=1e-6)

@@ -14,21 +14,17 @@ __all__ = []
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ad24a2a7
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.base.compiled import generator_words, uniform
 from ...core.mathematics.designs import WithReplacement, draw_average
 from ...core.game.driver import simulate
 from ...core.mathematics.experts import eg_step
 from ...core.mathematics.geometry import proj_l2
-from ...core.base.kernels import kernel
 from ...core.game.learner import Learner
-from ...core.mathematics.oco import linear_regret, ogd
 from ...core.mathematics.trees import sums_first, sums_update
 from ..claims import Case, Erratum, Evidence, claim, farthest_from_one, law_of_draws, mean_limit
 from ..claims import random_fractions, slope_interval
@@ -111,55 +107,6 @@ def gradient_size_sharp(case: Case) -> Evidence:
     d, k, _ = case.value
     return Evidence(gradient_size.check(case).lhs, "<=", 4 * (d + k - 1) / k, tol=1e-6)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #693d7fb5
-@claim("hazan2012", "gradient descent from 0 (Theorem 3.1, step 1)", id="H4", tier="certificate", proof="thm-hk-ridge", cases=12,
-       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le\tfrac{B^2}{2\eta}+\tfrac\eta2\sum_t\Vert g_t\Vert^2",
-       controls={"99 % of the first term": {"factor": 0.99}})
-def descent_regret(case: Case, factor: float = 1.0) -> Evidence:
-    "Regret against the best u of the ball and its bound: random, constant and chasing gradients, 40 rounds."
-    draw, kind, B = case.rng.standard_normal((40, 3)), case.number % 3, case.rng.uniform(0.5, 2)
-    size = np.linalg.norm(draw[0])
-    answer = (lambda j, w: draw[j], lambda j, w: draw[0], lambda j, w: draw[j] + 2 * w)[kind]
-    eta = B / (40 * size) if kind == 1 else 0.1
-    w, g = ogd(answer, 3, np.full(40, eta), B)
-    u = -B * g.sum(axis=0) / np.linalg.norm(g.sum(axis=0))
-    return Evidence(linear_regret(w, g, u)[-1], "<=", factor * B**2 / (2 * eta) + eta / 2 * (g**2).sum(), tol=1e-9)
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #adba1e43
-def clip_bias(x: np.ndarray, p: np.ndarray, C: float) -> tuple[float, float, float]:
-    "(|E clip(X, C) - E X|, Var X, E X) of a variable with values x (n,) and probabilities p (n,)."
-    mean = float(p @ x)
-    return abs(float(p @ np.clip(x, -C, C)) - mean), float(p @ (x - mean) ** 2), mean
-
-
-def three_points(case: Case, inside: bool = True) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    "Random laws on three points, and laws with one rare far value; |mean| <= 1/2 if `inside` (C = 1)."
-    for trial in range(300):
-        p, x = case.rng.dirichlet(np.ones(3)), 3 * case.rng.standard_normal(3)
-        if trial % 3 == 0:
-            mean, rare = (0.5 - 1e-5) * case.rng.random() ** 0.05, 10.0 ** -case.rng.uniform(2, 6)
-            p, x = np.array([rare, 1 - rare, 0]), np.array([2 - mean, mean, 0])
-        mean = p @ x
-        yield (x - mean + case.rng.uniform(-0.5, 0.5) if inside and abs(mean) > 0.5 else x), p
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #38f64670
-@claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir", id="H6", tier="search", proof="lem-hk-clip", cases=4,
-       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C" r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
-       controls={"any mean": {"inside": False}, "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
-def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence:
-    "Largest quotient of bias and constant x variance for C = 1 over random and extremal laws."
-    found = [clip_bias(x, p, 1.0) for x, p in three_points(case, inside)]
-    return Evidence(max(b / (constant * v) for b, v, _ in found), "<=", 1.0)
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #313931c4
-@claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir, sharpened (ours)", id="H6s", tier="search", proof="lem-hk-clip", cases=4,
-       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-" r"\lvert\mathbb EX\rvert))",
-       controls={"99 % of it": 0.99})
-def clipping_sharp(case: Case) -> Evidence:
-    "Largest quotient of the two sides for C = 1; it comes near 1 when the far value is rare."
-    found = (clip_bias(x, p, 1.0) for x, p in three_points(case))
-    return Evidence(max(4 * (1 - abs(m)) * b / v for b, v, m in found), "<=", 1, tol=1e-6)
-
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #ec83e31b
 def formulas() -> dict[str, tuple[float, float]]:
     "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5."
@@ -189,7 +136,7 @@ def formulas() -> dict[str, tuple[float, float]]:
     }
 
 
-@claim("hazan2012", "the formulas as code", id="H20", tier="certificate", proof="thm-hk-ridge", cases=1,
+@claim("hazan2012", "the formulas as code", id="H20", tier="certificate", proof="thm-hk-main", cases=1,
        tex=r"\text{each function}=\text{its formula}", controls={"one per cent less": 0.99})
 def code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
@@ -390,7 +337,7 @@ def theorem_limit(ridge: bool, kind: str, printed: bool, rng: np.random.Generato
     return Evidence(risk_limit(cls, d, stream, T, rng, broken, budget, runs, factor < 1, step=step, **scales), "<=", factor * limit)
 
 
-@claim("hazan2012", "Theorem 3.1 (AERR)", id="H5", tier="statistical", level=1e-6, proof="thm-hk-ridge", cases=["easy", "hard"],
+@claim("hazan2012", "Theorem 3.1 (AERR)", id="H5", tier="statistical", level=1e-6, proof="thm-hk-main", cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{2d/(kT)}\text{, in general }2BG\sqrt{1/T},\ G^2=(BX+Y)^2X^2\tfrac{2d}k",
        controls={"a learner that stays at 0": {"broken": "idle"}, "40 % of the bound": {"factor": 0.4}})
 def ridge_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
@@ -408,7 +355,7 @@ def ridge_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Ev
     return theorem_limit(True, case.value, False, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7167eef9
-@claim("hazan2012", "Theorem 3.4 (AELR)", id="H8", tier="statistical", level=1e-6, proof="thm-hk-lasso", cases=["easy", "hard"],
+@claim("hazan2012", "Theorem 3.4 (AELR)", id="H8", tier="statistical", level=1e-6, proof="thm-hk-main", cases=["easy", "hard"],
        tex=r"\mathbb EL(\bar w)-L(w^*)\le4B^2\sqrt{10\,d\ln(2d)/(kT)}\text{, in general }2BG\sqrt{5\ln(2d)/T}",
        controls={"a learner that stays at 0": {"broken": "idle"}, "45 % of the bound": {"factor": 0.45}})
 def lasso_theorem(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
@@ -426,7 +373,7 @@ def lasso_theorem_sharp(case: Case, broken: str = "", factor: float = 1.0) -> Ev
     return theorem_limit(False, case.value, False, case.rng, broken, factor)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e6021c5c
-@claim("hazan2012", "rate of AERR and AELR", id="H5r", tier="rate", level=1e-3, proof="thm-hk-ridge", cases=[True, False],
+@claim("hazan2012", "rate of AERR and AELR", id="H5r", tier="rate", level=1e-3, proof="thm-hk-main", cases=[True, False],
        tex=r"\mathbb EL(\bar w)-L(w^*)=O(1/\sqrt T)", controls={"a step a thousand times too small": {"step": 1e-3}})
 def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
     "Smallest log-log slope of 1 / (mean excess) between T = 2^12 and 2^16 in its interval; d = 6, k = 3, 16 runs each."
@@ -435,7 +382,85 @@ def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
     found = np.array([excess_risk(make(t), easy_stream(equal_moments(6, ridge)), t, 16, case.rng) for t in T]).T
     return Evidence(-slope_interval(np.array(T), found, 1e-3, case.rng)[1], ">=", 0.5, tol=0.02)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #7d92febc
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #32c633ca
+@claim("hazan2012", "step of AELR, a sentence after Theorem 4.1 of Kukliansky & Shamir", id="E-H1", tier="certificate",
+       proof="thm-hk-main", cases=[(10, 1.0), (384, 1.0), (10, 0.5), (10, 3.0)],
+       erratum=Erratum(
+           "misprint", "Section 4, page 5, the sentence after Theorem 4.1",
+           r"which together with Theorem 4.1 and using $\eta=\frac{2B}{G\sqrt m}$ yields an expected excess risk bound of "
+           r"$4B^2\sqrt{\frac{10d\log2d}{km}}$",
+           r"It is said in passing of an algorithm of another paper, and Theorem 4.4 has the right step, "
+           r"$\frac1{2B}\sqrt{\log2d/(5m(\ldots))}$. At $B=1$ both steps would agree at $\ln2d=20$.",
+           "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", source="kukliansky2015",
+           witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
+                   r"that is $0.5+30=30.5$, where $2\sqrt{5\ln20}=7.74$ is needed."),
+       tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)" r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
+       mended=(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}", {"eta": lambda L, B: math.sqrt(L / 5)}),
+       controls={"sqrt(ln(2d) / T) / G, without the 5": {"eta": lambda L, B: math.sqrt(L)}})
+def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:
+    "Both sides times sqrt(T) / (B G), with eta in units of 1 / (G sqrt(T)); case (d, B)."
+    d, B = case.value
+    L = math.log(2 * d)
+    return Evidence(L / eta(L, B) + 5 * eta(L, B), "<=", 2 * math.sqrt(5 * L), tol=1e-12)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #80b78ed0
+from collections.abc import Iterator
+from functools import cache
+
+from ...core.base.compiled import generator_words, uniform
+from ...core.base.kernels import kernel
+from ...core.mathematics.oco import linear_regret, ogd
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #693d7fb5
+@claim("hazan2012", "gradient descent from 0 (Theorem 3.1, step 1)", id="H4", tier="certificate", proof="thm-hk-ridge", cases=12,
+       tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le\tfrac{B^2}{2\eta}+\tfrac\eta2\sum_t\Vert g_t\Vert^2",
+       controls={"99 % of the first term": {"factor": 0.99}})
+def descent_regret(case: Case, factor: float = 1.0) -> Evidence:
+    "Regret against the best u of the ball and its bound: random, constant and chasing gradients, 40 rounds."
+    draw, kind, B = case.rng.standard_normal((40, 3)), case.number % 3, case.rng.uniform(0.5, 2)
+    size = np.linalg.norm(draw[0])
+    answer = (lambda j, w: draw[j], lambda j, w: draw[0], lambda j, w: draw[j] + 2 * w)[kind]
+    eta = B / (40 * size) if kind == 1 else 0.1
+    w, g = ogd(answer, 3, np.full(40, eta), B)
+    u = -B * g.sum(axis=0) / np.linalg.norm(g.sum(axis=0))
+    return Evidence(linear_regret(w, g, u)[-1], "<=", factor * B**2 / (2 * eta) + eta / 2 * (g**2).sum(), tol=1e-9)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #adba1e43
+def clip_bias(x: np.ndarray, p: np.ndarray, C: float) -> tuple[float, float, float]:
+    "(|E clip(X, C) - E X|, Var X, E X) of a variable with values x (n,) and probabilities p (n,)."
+    mean = float(p @ x)
+    return abs(float(p @ np.clip(x, -C, C)) - mean), float(p @ (x - mean) ** 2), mean
+
+
+def three_points(case: Case, inside: bool = True) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    "Random laws on three points, and laws with one rare far value; |mean| <= 1/2 if `inside` (C = 1)."
+    for trial in range(300):
+        p, x = case.rng.dirichlet(np.ones(3)), 3 * case.rng.standard_normal(3)
+        if trial % 3 == 0:
+            mean, rare = (0.5 - 1e-5) * case.rng.random() ** 0.05, 10.0 ** -case.rng.uniform(2, 6)
+            p, x = np.array([rare, 1 - rare, 0]), np.array([2 - mean, mean, 0])
+        mean = p @ x
+        yield (x - mean + case.rng.uniform(-0.5, 0.5) if inside and abs(mean) > 0.5 else x), p
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #38f64670
+@claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir", id="H6", tier="search", proof="lem-hk-clip", cases=4,
+       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le2\operatorname{Var}(X)/C" r"\text{ if }\lvert\mathbb EX\rvert\le C/2",
+       controls={"any mean": {"inside": False}, "0.49 in place of 2; 1/2 is the best possible": {"constant": 0.49}})
+def clipping(case: Case, inside: bool = True, constant: float = 2.0) -> Evidence:
+    "Largest quotient of bias and constant x variance for C = 1 over random and extremal laws."
+    found = [clip_bias(x, p, 1.0) for x, p in three_points(case, inside)]
+    return Evidence(max(b / (constant * v) for b, v, _ in found), "<=", 1.0)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #313931c4
+@claim("hazan2012", "Lemma C.15 of Kukliansky & Shamir, sharpened (ours)", id="H6s", tier="search", proof="lem-hk-clip", cases=4,
+       tex=r"\lvert\mathbb E\,\mathrm{clip}(X,C)-\mathbb EX\rvert\le\operatorname{Var}(X)/(4(C-" r"\lvert\mathbb EX\rvert))",
+       controls={"99 % of it": 0.99})
+def clipping_sharp(case: Case) -> Evidence:
+    "Largest quotient of the two sides for C = 1; it comes near 1 when the far value is rare."
+    found = (clip_bias(x, p, 1.0) for x, p in three_points(case))
+    return Evidence(max(4 * (1 - abs(m)) * b / v for b, v, m in found), "<=", 1, tol=1e-6)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #7d92febc
 Law = Callable[[float], list[tuple[float, float]]]
 
 
@@ -477,7 +502,7 @@ GENTLE = [(steady(1 / 4), 6), (steady(1 / 64), 150, 64), (cycle, 1000), *((law, 
     chase(0.5), chase(2.0, 1 / 16), chase(4.0, 1 / 64), chase(0.25, 0.5, 0.25), chase(3.0, 1 / 40, 0.0)))]
 HARSH = [*GENTLE, *((law, 200) for law in (chase(1.0), chase(1.5), chase(2.0, 0.5), chase(3.0, 0.2, 0.25)))]
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #55a0f7b9
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #55a0f7b9
 @claim("hazan2012", "Theorem 4.1 of Kukliansky & Shamir (Lemmas C.14 and C.16)", id="H7", tier="certificate", proof="lem-hk-eg",
        cases=GENTLE, tex=r"\mathbb E\textstyle\sum_t\langle\nabla_t,w_t-u\rangle\le B(\tfrac{\ln2d}\eta+5"
            r"\eta G^2T)\text{ if }\eta\le\tfrac1{2G}",
@@ -487,7 +512,7 @@ def second_order_regret(case: Case, constant: float = 5.0) -> Evidence:
     regret, second = lattice_regret(*case.value)
     return Evidence(regret, "<=", math.log(2) + constant * second, tol=1e-9)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #5f3d4d05
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #5f3d4d05
 @claim("hazan2012", "second-order bound, sharpened (ours)", id="H7s", tier="certificate", proof="lem-hk-eg", cases=HARSH,
        tex=r"\mathbb E\textstyle\sum_t\langle\nabla_t,w_t-u\rangle\le B\bigl(\tfrac{\ln2d}"
            r"\eta+(e-\tfrac74)\eta G^2T\bigr)\text{ for every }\eta",
@@ -496,10 +521,10 @@ def second_order_regret_sharp(case: Case, constant: float = LASSO) -> Evidence:
     "Both sides with e - 7/4 and without a condition on eta; case (law, rounds, grid)."
     return second_order_regret.check(case, constant=constant)
 
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #b0096b61
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr_proof.ipynb #b0096b61
 @kernel(allocates=True)
 def full_price(words: np.ndarray, d: int, T: int, jump: float, drift: float, level: float) -> tuple[float, int]:
-    "Mean regret given theta against e_1, eta = B = 1, in a game of Proposition HA 1 (prp-hk-kappa) with T rounds of jumps; its length."
+    "Mean regret given theta against e_1, eta = B = 1, in a game of Proposition HAP 1 (prp-hk-kappa) with T rounds of jumps; its length."
     theta, up, down = np.zeros(d), np.ones(d), np.ones(d)
     rise, paid = int(level / drift), 0.0
     length = rise + T + int((math.log(d) + 4) / drift)
@@ -539,24 +564,3 @@ def constant_is_needed(case: Case, share: float = 0.8) -> Evidence:
     paid, length = played(int(case.rng.integers(2**32)), d, jump, drift)
     low = 2 * paid.mean() - mean_limit(paid, 1e-6)
     return Evidence(low, ">=", math.log(2 * d) + share * LASSO * (jump + drift**2) * length)
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #32c633ca
-@claim("hazan2012", "step of AELR, a sentence after Theorem 4.1 of Kukliansky & Shamir", id="E-H1", tier="certificate",
-       proof="thm-hk-lasso", cases=[(10, 1.0), (384, 1.0), (10, 0.5), (10, 3.0)],
-       erratum=Erratum(
-           "misprint", "Section 4, page 5, the sentence after Theorem 4.1",
-           r"which together with Theorem 4.1 and using $\eta=\frac{2B}{G\sqrt m}$ yields an expected excess risk bound of "
-           r"$4B^2\sqrt{\frac{10d\log2d}{km}}$",
-           r"It is said in passing of an algorithm of another paper, and Theorem 4.4 has the right step, "
-           r"$\frac1{2B}\sqrt{\log2d/(5m(\ldots))}$. At $B=1$ both steps would agree at $\ln2d=20$.",
-           "Nothing: the bound that the sentence quotes is right, and no later statement uses the step.", source="kukliansky2015",
-           witness=r"In units of $BG/\sqrt m$, $\eta=2B/(G\sqrt m)$ gives $\frac{\ln2d}{2B}+10B$. For $d=10$, $B=3$ "
-                   r"that is $0.5+30=30.5$, where $2\sqrt{5\ln20}=7.74$ is needed."),
-       tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)" r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
-       mended=(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}", {"eta": lambda L, B: math.sqrt(L / 5)}),
-       controls={"sqrt(ln(2d) / T) / G, without the 5": {"eta": lambda L, B: math.sqrt(L)}})
-def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:
-    "Both sides times sqrt(T) / (B G), with eta in units of 1 / (G sqrt(T)); case (d, B)."
-    d, B = case.value
-    L = math.log(2 * d)
-    return Evidence(L / eta(L, B) + 5 * eta(L, B), "<=", 2 * math.sqrt(5 * L), tol=1e-12)

@@ -22,7 +22,7 @@ import numpy as np
 from ...core.base.checks import need
 from ...core.game.driver import play
 from ...core.game.environment import Environment
-from ..claims import Case, Erratum, Evidence, changed, claim, farthest_from_one, law_of_draws
+from ..claims import Case, Evidence, claim, farthest_from_one, law_of_draws
 from .aerr_aelr import risk_limit
 from ...papers.hazan2012.aerr_aelr import LASSO, estimate_moment
 from .aerr_aelr import SCALES, easy_stream, hard_stream
@@ -83,39 +83,8 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
     limit = risk_limit(cls, 30, stream, T, case.rng, broken, 4, runs, factor < 1, moments=a, step=step, **scales)
     return Evidence(limit, "<=", factor * bound(30, 4, T, a, Scales(**scales), printed=printed))
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #73d79b47
-@claim("hazan2012", "moments from phase one, step 4 (ours)", id="H13", tier="certificate", proof="lem-hk-moments",
-       cases=[(10.0**n, end) for n in range(-3, 4) for end in ("low", "high")],
-       tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
-           r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon",
-       controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1}, "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
-def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
-    "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
-    size, end = case.value
-    a = np.r_[size * np.geomspace(0.3, 3, 201), 4.5, 2.0]
-    gap = np.sqrt(2 * a) + 2 / 3
-    sides = (2 / 3 * a, a - gap + extra) if end == "low" else (a + gap + extra, 1.5 * a + top)
-    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
-
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #d4092aea
-@claim("hazan2012", "moments from phase one, steps 2 and 3 (ours)", id="H13s", tier="exact", proof="lem-hk-moments",
-       cases=[(p, a, l, m) for p in (0.1, 0.5) for a in (0.02, 0.3, 1.0) for l in (0.7, 1.4, 6.0) for m in (30, 1000)],
-       tex=r"P\bigl[A<a-\sqrt{2a\varepsilon}\bigr],\ P\bigl[A>a+\sqrt{2a\varepsilon}+\tfrac23\varepsilon\bigr]\le e^{-\ell},"
-           r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}",
-       controls={"an interval of half the width": {"narrow": 0.5}})
-def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
-    "The larger of the two exact binomial tails: x_i^2 is 1 with chance a, bought with chance p; case (p, a, ell, m_1)."
-    from scipy.stats import binom
-
-    p, a, l, m = case.value
-    eps, count = l / (p * m), binom(m, p * a)  # A = count / (p m)
-    half = narrow * math.sqrt(2 * a * eps)
-    below = count.cdf(math.ceil((a - half) * p * m - 1e-9) - 1)
-    above = count.sf(math.floor((a + half + narrow * 2 / 3 * eps) * p * m + 1e-9))
-    return Evidence(float(max(below, above)), "<=", math.exp(-l), tol=1e-12)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #8f9d89f8
-@claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="lem-hk-moments", cases=[(5, 3), (6, 2)],
+@claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="cor-hk-phases", cases=[(5, 3), (6, 2)],
        tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}",
        controls={"against chances of two sets that are 50 % off": {"again": True}})
 def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
@@ -197,26 +166,6 @@ def never_worse(case: Case) -> Evidence:
         sides.append(((a * size.sum() / size).sum(), 2.0 * d))
     return Evidence.worst(sides)
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #25e94825
-@claim("hazan2012", "two phases: below the bounds of Theorems 3.4 and 4.5 of Kukliansky & Shamir (ours)", id="H12s", tier="search",
-       proof="prp-hk-below", cases=[True, False],
-       tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B",
-       controls={"half of them": 0.5 / 0.6})
-def below_the_printed_bounds(case: Case) -> Evidence:
-    "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
-    ridge, printed, sides = case.value, bound_ks_ridge if case.value else bound_ks_lasso, []
-    for trial in range(1500):
-        d = int(2 + 10 ** case.rng.uniform(0, 3))
-        budget = d if trial % 3 == 0 else int(case.rng.integers(2, d + 1))
-        m1, m2 = (int(10 ** case.rng.uniform(0, 12)) for _ in range(2))
-        delta = 10 ** case.rng.uniform(-6, 0)
-        a = np.arange(1.0, d + 1) ** -case.rng.choice([0.0, 0.5, 3.0, 30.0])
-        if ridge: a /= a.sum()
-        ours = bound_two_phase(ridge, d, budget, m1 + m2, a, PhaseOne(m1, delta), Scales(radius=3.0, y_max=3.0))
-        theirs = min(printed(d, budget, m1 + m2, a, PhaseOne(m1, delta), 3.0, uniform=u) for u in (False, True))
-        sides.append((ours, 0.6 * theirs))
-    return Evidence.worst(sides)
-
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #a816eb88
 def draw_formulas() -> dict[str, tuple[float, float]]:
     "The value of each function, and the formula at d = 7, budget 4 (k = 3), T = 900, B = 2, X = 1.5, Y = 5, m_1 = 300, delta = 0.1."
@@ -261,7 +210,61 @@ def draws_code_is_formula(case: Case) -> Evidence:
     "Value over formula, of the function where it is farthest from 1."
     return farthest_from_one({key: value / formula for key, (value, formula) in draw_formulas().items()}, tol=1e-12)
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #9c5a6331
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #599af19a
+from ..claims import Erratum, changed
+
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #73d79b47
+@claim("hazan2012", "moments from phase one, step 4 (ours)", id="H13", tier="certificate", proof="lem-hk-moments",
+       cases=[(10.0**n, end) for n in range(-3, 4) for end in ("low", "high")],
+       tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
+           r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon",
+       controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1}, "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
+def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
+    "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
+    size, end = case.value
+    a = np.r_[size * np.geomspace(0.3, 3, 201), 4.5, 2.0]
+    gap = np.sqrt(2 * a) + 2 / 3
+    sides = (2 / 3 * a, a - gap + extra) if end == "low" else (a + gap + extra, 1.5 * a + top)
+    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
+
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #d4092aea
+@claim("hazan2012", "moments from phase one, steps 2 and 3 (ours)", id="H13s", tier="exact", proof="lem-hk-moments",
+       cases=[(p, a, l, m) for p in (0.1, 0.5) for a in (0.02, 0.3, 1.0) for l in (0.7, 1.4, 6.0) for m in (30, 1000)],
+       tex=r"P\bigl[A<a-\sqrt{2a\varepsilon}\bigr],\ P\bigl[A>a+\sqrt{2a\varepsilon}+\tfrac23\varepsilon\bigr]\le e^{-\ell},"
+           r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}",
+       controls={"an interval of half the width": {"narrow": 0.5}})
+def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
+    "The larger of the two exact binomial tails: x_i^2 is 1 with chance a, bought with chance p; case (p, a, ell, m_1)."
+    from scipy.stats import binom
+
+    p, a, l, m = case.value
+    eps, count = l / (p * m), binom(m, p * a)  # A = count / (p m)
+    half = narrow * math.sqrt(2 * a * eps)
+    below = count.cdf(math.ceil((a - half) * p * m - 1e-9) - 1)
+    above = count.sf(math.floor((a + half + narrow * 2 / 3 * eps) * p * m + 1e-9))
+    return Evidence(float(max(below, above)), "<=", math.exp(-l), tol=1e-12)
+
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #25e94825
+@claim("hazan2012", "two phases: below the bounds of Theorems 3.4 and 4.5 of Kukliansky & Shamir (ours)", id="H12s", tier="search",
+       proof="prp-hk-below", cases=[True, False],
+       tex=r"\text{bound of the corollary}\le\tfrac35\text{ of the smaller printed one, for }X=1,\ Y=B",
+       controls={"half of them": 0.5 / 0.6})
+def below_the_printed_bounds(case: Case) -> Evidence:
+    "Largest quotient over 1500 random d, k, m_1, m_2, delta and moments, from equal to very unequal ones."
+    ridge, printed, sides = case.value, bound_ks_ridge if case.value else bound_ks_lasso, []
+    for trial in range(1500):
+        d = int(2 + 10 ** case.rng.uniform(0, 3))
+        budget = d if trial % 3 == 0 else int(case.rng.integers(2, d + 1))
+        m1, m2 = (int(10 ** case.rng.uniform(0, 12)) for _ in range(2))
+        delta = 10 ** case.rng.uniform(-6, 0)
+        a = np.arange(1.0, d + 1) ** -case.rng.choice([0.0, 0.5, 3.0, 30.0])
+        if ridge: a /= a.sum()
+        ours = bound_two_phase(ridge, d, budget, m1 + m2, a, PhaseOne(m1, delta), Scales(radius=3.0, y_max=3.0))
+        theirs = min(printed(d, budget, m1 + m2, a, PhaseOne(m1, delta), 3.0, uniform=u) for u in (False, True))
+        sides.append((ours, 0.6 * theirs))
+    return Evidence.worst(sides)
+
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #9c5a6331
 def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = False) -> Evidence:
     "Random a, eps and A at the ends of Equation (5): sum (ridge) or maximum of a_i / q_i, and the proved bound, where they are nearest."
     sides = []
@@ -280,7 +283,7 @@ def worst_on_the_event(rng: np.random.Generator, ridge: bool, blind: bool = Fals
 
 
 @claim("hazan2012", "Theorems 3.4 and 4.5 of Kukliansky & Shamir, with probability 1", id="E-H2", tier="certificate",
-       proof="cor-hk-phases", cases=["ridge", "lasso"],
+       proof="with-probability-one", cases=["ridge", "lasso"],
        erratum=Erratum(
            "false", "Theorem 3.4 (page 4), Theorem 4.5 (page 6) and the paragraphs after them; "
            "Lemmas C.5, C.6 and C.8 (supplement, pages 3 and 4) and the proof of Lemma C.5 (page 5)",
@@ -318,7 +321,7 @@ def sure_bound(case: Case, event: bool = False, blind: bool = False, share: tupl
     never = math.exp(m2 * math.log1p(-size[0] / size.sum()))  # chance that attribute 1 is not drawn in phase two
     return Evidence(never / 4, "<=", bound)
 
-# %% ../../../nbs/papers/hazan2012/02_draws.ipynb #b4d6f8e2
+# %% ../../../nbs/papers/hazan2012/02_draws_proof.ipynb #b4d6f8e2
 def chance_above(d: int, draws: int, m: int, eps: float, chance: float, less: int = 0) -> float:
     "Chance that A_i > 2 a + 7 eps / 6, a = 0.8 eps, if a draw finds i with this chance; `less` trials fewer where x_i = 0."
     from scipy.stats import binom

@@ -22,77 +22,16 @@ import numpy as np
 from ...core.mathematics.designs import Observe, bound_observe_moment, gradient_estimate, gradient_second_moment
 from ...core.game.driver import play, simulate
 from ...core.game.environment import Environment
-from ...core.mathematics.geometry import top_buffer, top_k, top_update
+from ...core.mathematics.geometry import top_buffer, top_update
 from ...core.game.learner import Learner
-from ...core.mathematics.oco import adaptive_dual_averaging, adaptive_regret_bound, bound_adaptive, dual_averaging_step
-from ..problems import Table, linear_table, rational
+from ...core.mathematics.oco import adaptive_dual_averaging, bound_adaptive, dual_averaging_step
+from ..problems import Table, linear_table
 from ..claims import Case, Evidence, claim, mean_limit, settle, regret_in_band
 from ..ito2017.algorithm1 import orthogonal_table, rival
-from ..ito2017.algorithms23 import explorer_path
-from ...papers.ito2017 import algorithms23
 from ...papers.ito2017.algorithm1 import RDA, RDA1, SCALARS, GreedyRDA, UniformRDA, bound_sharpened
 from ..ito2017.algorithm1 import correlated_unit_table
 from ...papers.ito2017.algorithm1 import Plan, RDAState, inverse_chances, rda_learn, rda_predict, sharpened_step
-from ..ito2017.algorithm1 import unit_table
 from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
-
-# %% ../../../nbs/own/01_adaptive.ipynb #6a5f7e94
-def estimates(lr: RDA, X: np.ndarray, label: Callable[[int, float, np.ndarray], float]) -> tuple[np.ndarray, np.ndarray]:
-    "Weights and gradient estimates (T, d) of a learner played by hand; label(t, yhat, w) may react to the prediction."
-    w, g = np.zeros(X.shape), np.zeros(X.shape)
-    for t, x in enumerate(X):
-        w[t], before = lr.coef_, lr.h.copy()
-        yhat = lr.predict(x[lr.query()])
-        lr.update(label(t, yhat, w[t]))
-        g[t] = lr.h - before
-    return w, g
-
-
-def wild_run(case: Case, **more: Any) -> tuple[np.ndarray, np.ndarray, float]:
-    "Weights, estimates and radius of an adversarial run; case (kind, learner, d, k', options, radius)."
-    kind, make, d, budget, options, radius = case.value
-    lr = {"RDA1": RDA1, "GreedyRDA": GreedyRDA, "UniformRDA": UniformRDA}[make](
-        d, budget, seed=case.rng, step="adaptive", radius=radius, x_norm=1e6, y_max=1e6, **options | more)
-    if kind == "two rounds":  # everything is bought: h = 1e-3, then the gradient -2 (radius + 1)
-        return *estimates(lr, np.tile(np.eye(d)[0], (2, 1)), lambda t, yhat, w: (-5e-4, 1.0)[t]), radius
-    sizes = 10.0 ** case.rng.uniform(-3, 3, 60) if kind == "wild" else np.ones(60)
-    X = case.rng.standard_normal((60, d)) * sizes[:, None]
-    target = np.eye(d)[0] * radius
-    labels = {"wild": lambda t, yhat, w: case.rng.standard_normal() * radius * sizes[t],
-              "against": lambda t, yhat, w: -radius if yhat > 0 else radius, "linear": lambda t, yhat, w: X[t] @ target}
-    return *estimates(lr, X, labels[kind]), radius
-
-
-WILD = [("two rounds", "RDA1", 2, 2, {"top": 0}, R) for R in (1.0, 0.2, 30.0)]
-WILD += [(kind, name, 6, 4, {"top": 2} if name == "RDA1" else {}, R) for kind in ("wild", "against", "linear")
-         for name in ("RDA1", "GreedyRDA", "UniformRDA") for R in (1.0, 3.0)]
-
-
-@claim("own", "Steps that adapt, on every path", id="X1", tier="certificate", proof="lem-path", cases=WILD,
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le2R\sqrt{\sum_t\Vert\hat g_t\Vert^2}",
-       controls={"the constant 1.98": 0.99,
-                 "the sum without the last gradient, as in lambda_T": {"last": 1},
-                 "a comparator of twice the radius": {"ball": 2.0}})
-def path_bound(case: Case, last: int = 0, ball: float = 1.0) -> Evidence:
-    "Regret of the learner's own estimates against the best u of the ball, and the bound."
-    w, g, radius = wild_run(case)
-    h = g.sum(axis=0)
-    regret = (g * w).sum() + ball * radius * np.linalg.norm(h)
-    return Evidence(regret, "<=", 2 * radius * math.sqrt((g[: len(g) - last] ** 2).sum()), tol=1e-9 * abs(regret))
-
-# %% ../../../nbs/own/01_adaptive.ipynb #80d06e28
-@claim("own", "Steps that adapt, round by round", id="X2", tier="certificate", proof="lem-path", cases=WILD,
-       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le\sum_t\delta_t+\tfrac12\lambda_{T+1}R^2\le2R\sqrt{s_T}",
-       controls={"without the last lambda": {"half": 0.0}, "the gradients in the reverse order": {"order": -1}})
-def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evidence:
-    "The worse quotient of the two inequalities (the first after every round); the comparator is the best one for each round."
-    w, g, radius = wild_run(case)
-    h = g.cumsum(axis=0)
-    regret = (g * w).sum(axis=1).cumsum() + radius * np.linalg.norm(h, axis=1)
-    seen = np.sqrt((g**2).sum(axis=1).cumsum())
-    rounds = adaptive_regret_bound(g[::order], radius) - (1 - half) * radius * seen / 2
-    some = seen > 0 if order == 1 else np.arange(len(g)) == len(g) - 1
-    return Evidence(max((regret[some] / rounds[some]).max(), rounds[-1] / bound_adaptive(seen[-1] ** 2, radius)), "<=", 1, tol=1e-9)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #f51b1b55
 @claim("own", "Steps that adapt, the factor", id="X3", tier="exact", proof="thm-adaptive-rda",
@@ -165,74 +104,6 @@ def adaptive_factors(case: Case, factor: Callable[[int, float], float] = lambda 
     low, high = table.singular_values
     bound = bound_adaptive_seen(1, 4, 1, float(root.mean()) ** 2, low, high, 1.0)
     return regret_in_band(regret, factor(T, high / low) * bound, 0.0018, 0.0075)
-
-# %% ../../../nbs/own/01_adaptive.ipynb #10cd6603
-@claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",
-       cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
-       controls={"without the products of two random features": {"pairs": False}, "the residual of what is bought": {"seen": True}})
-def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evidence:
-    "E||g||^2 by enumeration of the sets, and the formula, in fractions; case (d, k', k1)."
-    d, budget, top = case.value
-    x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(2, 7)
-    design = Observe(d, budget, tuple(range(top)))
-    pair = design.second(exact=True)
-    exact = sum(p * (gradient_estimate(x[list(S)], np.array(S), y, w, pair) ** 2).sum() for S, p in design.support())
-    if seen: y = y + (x * w)[budget:].sum()  # as if the residual were that of a bought set
-    m, r, a = d - top, budget - top, (x * w)[top:]
-    one, s, inside, outside = Fraction(1), a.sum(), (x[:top] ** 2).sum(), x[top:] ** 2
-    q1, q = one * m / r, one * (m - 1) / (r - 1)
-    chance = (outside * (((a**2).sum() - a**2) - (s - a) ** 2 / (one * (m - 1)))).sum() * q1 * (m - 1) * (q - 1) / (m - 2)
-    spread = inside * m * (q1 - 1) / (m - 1) * ((a**2).sum() - s**2 / (one * m))
-    return Evidence(exact, "==", 4 * ((inside + q1 * outside.sum()) * (w @ x - y) ** 2 + spread + (chance if pairs else 0)))
-
-# %% ../../../nbs/own/01_adaptive.ipynb #03aad8e5
-@claim("own", "an estimate is short where the residual and the weights left to chance are small", id="X6", tier="search",
-       proof="lem-split", cases=[(4, 3, 1, 0.0), (6, 4, 1, 1.0), (6, 3, 1, 3.0), (9, 4, 2, 30.0), (5, 5, 2, 0.0)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2\le4\Vert x\Vert^2\bigl(\tfrac{\varrho^2}p"
-           r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)",
-       controls={"0.98 of the first constant": {"first": 0.98}, "0.98 of the second constant": {"second": 0.98}})
-def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidence:
-    "Largest quotient over random and extremal x, w, y; case (d, k', k1, weight of the two opposite products)."
-    d, budget, top, size = case.value
-    design = Observe(d, budget, tuple(range(top)))
-    pair, triple, (a, b), worst = design.second(), design.third(), moment_ratios(d, budget, top), 0.0
-    for trial in range(40):
-        x, w, y = case.rng.standard_normal(d), case.rng.standard_normal(d), case.rng.standard_normal()
-        if trial % 2:  # one large feature of weight 0, two small ones with opposite products
-            x, w = np.eye(d)[top] + 1e-3 * (np.arange(d) >= d - 2), np.zeros(d)
-            w[-2:] = 1e3 * size, -1e3 * size
-            y = 1.0
-        products = (x[top:] ** 2 * w[top:] ** 2).sum()
-        bound = x @ x * (first * a * (w @ x - y) ** 2 + second * b * products)
-        worst = max(worst, gradient_second_moment(x, y, w, pair, triple) / bound)
-    return Evidence(worst, "<=", 1, tol=1e-6)
-
-# %% ../../../nbs/own/01_adaptive.ipynb #fc08713c
-@claim("own", "the mean length of an estimate", id="X7", tier="search", proof="lem-average",
-       cases=[("noise", 8, 3, 1), ("noise", 7, 4, 2), ("drift", 8, 3, 1), ("drift", 7, 4, 2), ("random", 6, 4, 2), ("bent", 6, 4, 2)],
-       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4B^2}p\sigma^2+\gamma\Vert L(w-w^*)\Vert^2",
-       controls={"without the term of the pairs": {"pairs": False},
-                 "the noise is not counted": {"noisy": False},
-                 "the smallest weights as favourites": {"favourites": False}})
-def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: bool = True) -> Evidence:
-    """E||g||^2 by enumeration of a table and all sets, and the bound; case (kind, d, k', k1 = k). noise: w = w*; drift: a little
-    weight on all features besides; bent: unequal eigenvalues."""
-    kind, d, budget, top = case.value
-    a, b = moment_ratios(d, budget, top)
-    V = np.diag(np.r_[np.full(top, 1e-3), np.ones(d - top)]) if kind == "noise" else np.eye(d)  # the favourites are small
-    if kind == "bent": V = np.diag(np.linspace(0.2, 1, d)) + 0.1
-    table = unit_table(V, np.r_[np.full(top, 0.5), np.zeros(d - top)], 0.3 if kind in ("noise", "random", "bent") else 0.0)
-    w = table.w.copy()
-    if kind == "drift": w += 0.01 * (np.arange(d) >= top)
-    if kind in ("random", "bent"): w = case.rng.standard_normal(d) + table.w
-    order = top_k(w, d) if favourites else top_k(w, d)[::-1]
-    design = Observe(d, budget, tuple(int(i) for i in order[:top]))
-    pair, triple = design.second(), design.third()
-    found = np.mean([gradient_second_moment(x, label, w, pair, triple) for x, label in zip(table.X, table.y, strict=True)])
-    noise, kappa = np.mean((table.X @ table.w - table.y) ** 2), (table.singular_values[1] / table.singular_values[0]) ** 2
-    bound = a * (noise if noisy else 0) + (a + (b * kappa if pairs else 0)) * (w - table.w) @ table.V @ (w - table.w)
-    return Evidence(found, "<=", bound, tol=1e-12)
 
 # %% ../../../nbs/own/01_adaptive.ipynb #4f046769
 @claim("own", "Algorithm 1 with the adaptive step, small noise", id="X8", tier="statistical", level=1e-3, proof="thm-noise",
@@ -357,45 +228,6 @@ def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence
     plain = run(0, 0)
     return Evidence(np.abs(run(a, b) / 2.0**a - plain).max() / max(np.abs(plain).max(), 1e-300), "==", 0)
 
-# %% ../../../nbs/own/01_adaptive.ipynb #ba8badd0
-@claim("own", "the predictor of Algorithms 2 and 3, adaptive", id="X13", tier="certificate", proof="prp-two",
-       cases=[("two rounds", R) for R in (1.0, 0.1, 20.0)] + [("random", 1.0), ("random", 4.0), ("noise", 1.0), ("one", 30.0)],
-       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)",
-       controls={"1.98 in place of the 2": {"constant": 1.98}, "the loss of the comparator is not counted": {"without": True}})
-def predictor_first_order(case: Case, constant: float = 2.0, without: bool = False) -> Evidence:
-    "Largest quotient of loss and bound over many weights of the ball, with arbitrary sets."
-    kind, R = case.value
-    d, n = (1, 2) if kind == "two rounds" else (1, 200) if kind == "one" else (5, 400)
-    x, D = case.rng.standard_normal((n, d)), case.rng.random((n, d)) < 0.7
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    y = x @ case.rng.uniform(-R, R, d) / d + (R if kind == "noise" else 0.02 * R) * case.rng.standard_normal(n)
-    if d == 1: x, D, y = np.ones((n, 1)), np.ones((n, 1), bool), np.ones(n)
-    if kind == "two rounds": x[0], y = 1e-3, np.array([-1e-3 * R, R])
-    z, u = D * x, np.vstack([case.rng.standard_normal((200, d)), np.linalg.lstsq(D * x, y, rcond=None)[0], np.full(d, R)])
-    u *= np.minimum(1, R / np.linalg.norm(u, axis=1, keepdims=True))
-    w, _ = adaptive_dual_averaging(lambda t, w: 2 * (w @ z[t] - y[t]) * z[t], d, n, R)
-    mine, others = (((w * z).sum(axis=1) - y) ** 2).sum(), ((z @ u.T - y[:, None]) ** 2).sum(axis=0)
-    return Evidence((mine / ((0 if without else np.sqrt(others)) + constant * R) ** 2).max(), "<=", 1, tol=1e-9)
-
-# %% ../../../nbs/own/01_adaptive.ipynb #fc6e9669
-@claim("own", "the explorer of Algorithm 2, adaptive", id="X14", tier="statistical", level=1e-3, proof="prp-two",
-       cases=[(3, 3, 1.0, 1), (3, 2, 1.0, 3), (3, 3, 6.0, 40)],
-       tex=r"\mathbb E\Vert L(\bar w_s-w^*)\Vert^2\le\tfrac Rs\,\mathbb E\sqrt{s_s}",
-       controls={"0.4 of the bound": 0.4,
-                 "the explorer stops after its first round": {"frozen": True},
-                 "a ball that does not hold the weights: radius 0.5": {"radius": 0.5}})
-def explorer_mean(case: Case, frozen: bool = False, radius: float | None = None) -> Evidence:
-    "Upper limit of the mean distance of the explorer's mean after s explorations, lower limit of the bound; case (d, k', radius, s)."
-    d, budget, R, s = case.value
-    table, found = orthogonal_table(d), []
-    if radius or frozen: R, s = radius or R, 2000
-    for i in range(2000 if s < 100 else 40):
-        lr = RDA2(d, budget, step="adaptive", radius=R, seed=i)
-        w = explorer_path(lr, table, np.array([1, s] if s > 1 else [1]), case.rng)[0 if frozen else -1] - table.w
-        found.append((w @ table.V @ w, R * math.sqrt(lr.num.view(algorithms23.SCALARS)[0]["explorer_squares"]) / s))
-    distance, bound = np.array(found).T
-    return Evidence(mean_limit(distance, 5e-4), "<=", -mean_limit(-bound, 5e-4))
-
 # %% ../../../nbs/own/01_adaptive.ipynb #ad15code
 @claim("own", "Algorithms 2 and 3 with the adaptive step, the compiled run", id="X15", tier="certificate", proof="eq-rule",
        cases=[(RDA2, {}, 1.0), (RDA2, {"top": 1}, 0.3), (RDA3, {"l1": 0.02}, 1.0), (RDA3, {"l1": 0.1, "top": 1}, 2.0)],
@@ -423,3 +255,176 @@ def adaptive_pair_is_textbook(case: Case, swap: bool = False, lambda_shift: int 
         lambda s: lr.l1 * s**-lr.power, options.get("top", 0), R, lambda t, w, n: settle(w, sets[t][:n]),
     )
     return Evidence(np.abs(predictions - yhat).max() + np.abs(h - lr.h).max() / np.abs(h).max(), "==", 0, tol=1e-9)
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #b09e19bc
+from ...core.mathematics.geometry import top_k
+from ...core.mathematics.oco import adaptive_regret_bound
+from ..ito2017.algorithm1 import unit_table
+from ..ito2017.algorithms23 import explorer_path
+from ..problems import rational
+from ...papers.ito2017 import algorithms23
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #6a5f7e94
+def estimates(lr: RDA, X: np.ndarray, label: Callable[[int, float, np.ndarray], float]) -> tuple[np.ndarray, np.ndarray]:
+    "Weights and gradient estimates (T, d) of a learner played by hand; label(t, yhat, w) may react to the prediction."
+    w, g = np.zeros(X.shape), np.zeros(X.shape)
+    for t, x in enumerate(X):
+        w[t], before = lr.coef_, lr.h.copy()
+        yhat = lr.predict(x[lr.query()])
+        lr.update(label(t, yhat, w[t]))
+        g[t] = lr.h - before
+    return w, g
+
+
+def wild_run(case: Case, **more: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    "Weights, estimates and radius of an adversarial run; case (kind, learner, d, k', options, radius)."
+    kind, make, d, budget, options, radius = case.value
+    lr = {"RDA1": RDA1, "GreedyRDA": GreedyRDA, "UniformRDA": UniformRDA}[make](
+        d, budget, seed=case.rng, step="adaptive", radius=radius, x_norm=1e6, y_max=1e6, **options | more)
+    if kind == "two rounds":  # everything is bought: h = 1e-3, then the gradient -2 (radius + 1)
+        return *estimates(lr, np.tile(np.eye(d)[0], (2, 1)), lambda t, yhat, w: (-5e-4, 1.0)[t]), radius
+    sizes = 10.0 ** case.rng.uniform(-3, 3, 60) if kind == "wild" else np.ones(60)
+    X = case.rng.standard_normal((60, d)) * sizes[:, None]
+    target = np.eye(d)[0] * radius
+    labels = {"wild": lambda t, yhat, w: case.rng.standard_normal() * radius * sizes[t],
+              "against": lambda t, yhat, w: -radius if yhat > 0 else radius, "linear": lambda t, yhat, w: X[t] @ target}
+    return *estimates(lr, X, labels[kind]), radius
+
+
+WILD = [("two rounds", "RDA1", 2, 2, {"top": 0}, R) for R in (1.0, 0.2, 30.0)]
+WILD += [(kind, name, 6, 4, {"top": 2} if name == "RDA1" else {}, R) for kind in ("wild", "against", "linear")
+         for name in ("RDA1", "GreedyRDA", "UniformRDA") for R in (1.0, 3.0)]
+
+
+@claim("own", "Steps that adapt, on every path", id="X1", tier="certificate", proof="lem-path", cases=WILD,
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le2R\sqrt{\sum_t\Vert\hat g_t\Vert^2}",
+       controls={"the constant 1.98": 0.99,
+                 "the sum without the last gradient, as in lambda_T": {"last": 1},
+                 "a comparator of twice the radius": {"ball": 2.0}})
+def path_bound(case: Case, last: int = 0, ball: float = 1.0) -> Evidence:
+    "Regret of the learner's own estimates against the best u of the ball, and the bound."
+    w, g, radius = wild_run(case)
+    h = g.sum(axis=0)
+    regret = (g * w).sum() + ball * radius * np.linalg.norm(h)
+    return Evidence(regret, "<=", 2 * radius * math.sqrt((g[: len(g) - last] ** 2).sum()), tol=1e-9 * abs(regret))
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #80d06e28
+@claim("own", "Steps that adapt, round by round", id="X2", tier="certificate", proof="lem-path", cases=WILD,
+       tex=r"\textstyle\sum_t\langle\hat g_t,w_t-u\rangle\le\sum_t\delta_t+\tfrac12\lambda_{T+1}R^2\le2R\sqrt{s_T}",
+       controls={"without the last lambda": {"half": 0.0}, "the gradients in the reverse order": {"order": -1}})
+def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evidence:
+    "The worse quotient of the two inequalities (the first after every round); the comparator is the best one for each round."
+    w, g, radius = wild_run(case)
+    h = g.cumsum(axis=0)
+    regret = (g * w).sum(axis=1).cumsum() + radius * np.linalg.norm(h, axis=1)
+    seen = np.sqrt((g**2).sum(axis=1).cumsum())
+    rounds = adaptive_regret_bound(g[::order], radius) - (1 - half) * radius * seen / 2
+    some = seen > 0 if order == 1 else np.arange(len(g)) == len(g) - 1
+    return Evidence(max((regret[some] / rounds[some]).max(), rounds[-1] / bound_adaptive(seen[-1] ** 2, radius)), "<=", 1, tol=1e-9)
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #10cd6603
+@claim("own", "what an estimate is made of", id="X5", tier="exact", proof="lem-split",
+       cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
+       tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
+       controls={"without the products of two random features": {"pairs": False}, "the residual of what is bought": {"seen": True}})
+def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evidence:
+    "E||g||^2 by enumeration of the sets, and the formula, in fractions; case (d, k', k1)."
+    d, budget, top = case.value
+    x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(2, 7)
+    design = Observe(d, budget, tuple(range(top)))
+    pair = design.second(exact=True)
+    exact = sum(p * (gradient_estimate(x[list(S)], np.array(S), y, w, pair) ** 2).sum() for S, p in design.support())
+    if seen: y = y + (x * w)[budget:].sum()  # as if the residual were that of a bought set
+    m, r, a = d - top, budget - top, (x * w)[top:]
+    one, s, inside, outside = Fraction(1), a.sum(), (x[:top] ** 2).sum(), x[top:] ** 2
+    q1, q = one * m / r, one * (m - 1) / (r - 1)
+    chance = (outside * (((a**2).sum() - a**2) - (s - a) ** 2 / (one * (m - 1)))).sum() * q1 * (m - 1) * (q - 1) / (m - 2)
+    spread = inside * m * (q1 - 1) / (m - 1) * ((a**2).sum() - s**2 / (one * m))
+    return Evidence(exact, "==", 4 * ((inside + q1 * outside.sum()) * (w @ x - y) ** 2 + spread + (chance if pairs else 0)))
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #03aad8e5
+@claim("own", "an estimate is short where the residual and the weights left to chance are small", id="X6", tier="search",
+       proof="lem-split", cases=[(4, 3, 1, 0.0), (6, 4, 1, 1.0), (6, 3, 1, 3.0), (9, 4, 2, 30.0), (5, 5, 2, 0.0)],
+       tex=r"\mathbb E\Vert\hat g\Vert^2\le4\Vert x\Vert^2\bigl(\tfrac{\varrho^2}p"
+           r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)",
+       controls={"0.98 of the first constant": {"first": 0.98}, "0.98 of the second constant": {"second": 0.98}})
+def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidence:
+    "Largest quotient over random and extremal x, w, y; case (d, k', k1, weight of the two opposite products)."
+    d, budget, top, size = case.value
+    design = Observe(d, budget, tuple(range(top)))
+    pair, triple, (a, b), worst = design.second(), design.third(), moment_ratios(d, budget, top), 0.0
+    for trial in range(40):
+        x, w, y = case.rng.standard_normal(d), case.rng.standard_normal(d), case.rng.standard_normal()
+        if trial % 2:  # one large feature of weight 0, two small ones with opposite products
+            x, w = np.eye(d)[top] + 1e-3 * (np.arange(d) >= d - 2), np.zeros(d)
+            w[-2:] = 1e3 * size, -1e3 * size
+            y = 1.0
+        products = (x[top:] ** 2 * w[top:] ** 2).sum()
+        bound = x @ x * (first * a * (w @ x - y) ** 2 + second * b * products)
+        worst = max(worst, gradient_second_moment(x, y, w, pair, triple) / bound)
+    return Evidence(worst, "<=", 1, tol=1e-6)
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #fc08713c
+@claim("own", "the mean length of an estimate", id="X7", tier="search", proof="lem-average",
+       cases=[("noise", 8, 3, 1), ("noise", 7, 4, 2), ("drift", 8, 3, 1), ("drift", 7, 4, 2), ("random", 6, 4, 2), ("bent", 6, 4, 2)],
+       tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4B^2}p\sigma^2+\gamma\Vert L(w-w^*)\Vert^2",
+       controls={"without the term of the pairs": {"pairs": False},
+                 "the noise is not counted": {"noisy": False},
+                 "the smallest weights as favourites": {"favourites": False}})
+def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: bool = True) -> Evidence:
+    """E||g||^2 by enumeration of a table and all sets, and the bound; case (kind, d, k', k1 = k). noise: w = w*; drift: a little
+    weight on all features besides; bent: unequal eigenvalues."""
+    kind, d, budget, top = case.value
+    a, b = moment_ratios(d, budget, top)
+    V = np.diag(np.r_[np.full(top, 1e-3), np.ones(d - top)]) if kind == "noise" else np.eye(d)  # the favourites are small
+    if kind == "bent": V = np.diag(np.linspace(0.2, 1, d)) + 0.1
+    table = unit_table(V, np.r_[np.full(top, 0.5), np.zeros(d - top)], 0.3 if kind in ("noise", "random", "bent") else 0.0)
+    w = table.w.copy()
+    if kind == "drift": w += 0.01 * (np.arange(d) >= top)
+    if kind in ("random", "bent"): w = case.rng.standard_normal(d) + table.w
+    order = top_k(w, d) if favourites else top_k(w, d)[::-1]
+    design = Observe(d, budget, tuple(int(i) for i in order[:top]))
+    pair, triple = design.second(), design.third()
+    found = np.mean([gradient_second_moment(x, label, w, pair, triple) for x, label in zip(table.X, table.y, strict=True)])
+    noise, kappa = np.mean((table.X @ table.w - table.y) ** 2), (table.singular_values[1] / table.singular_values[0]) ** 2
+    bound = a * (noise if noisy else 0) + (a + (b * kappa if pairs else 0)) * (w - table.w) @ table.V @ (w - table.w)
+    return Evidence(found, "<=", bound, tol=1e-12)
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #ba8badd0
+@claim("own", "the predictor of Algorithms 2 and 3, adaptive", id="X13", tier="certificate", proof="prp-two",
+       cases=[("two rounds", R) for R in (1.0, 0.1, 20.0)] + [("random", 1.0), ("random", 4.0), ("noise", 1.0), ("one", 30.0)],
+       tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)",
+       controls={"1.98 in place of the 2": {"constant": 1.98}, "the loss of the comparator is not counted": {"without": True}})
+def predictor_first_order(case: Case, constant: float = 2.0, without: bool = False) -> Evidence:
+    "Largest quotient of loss and bound over many weights of the ball, with arbitrary sets."
+    kind, R = case.value
+    d, n = (1, 2) if kind == "two rounds" else (1, 200) if kind == "one" else (5, 400)
+    x, D = case.rng.standard_normal((n, d)), case.rng.random((n, d)) < 0.7
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    y = x @ case.rng.uniform(-R, R, d) / d + (R if kind == "noise" else 0.02 * R) * case.rng.standard_normal(n)
+    if d == 1: x, D, y = np.ones((n, 1)), np.ones((n, 1), bool), np.ones(n)
+    if kind == "two rounds": x[0], y = 1e-3, np.array([-1e-3 * R, R])
+    z, u = D * x, np.vstack([case.rng.standard_normal((200, d)), np.linalg.lstsq(D * x, y, rcond=None)[0], np.full(d, R)])
+    u *= np.minimum(1, R / np.linalg.norm(u, axis=1, keepdims=True))
+    w, _ = adaptive_dual_averaging(lambda t, w: 2 * (w @ z[t] - y[t]) * z[t], d, n, R)
+    mine, others = (((w * z).sum(axis=1) - y) ** 2).sum(), ((z @ u.T - y[:, None]) ** 2).sum(axis=0)
+    return Evidence((mine / ((0 if without else np.sqrt(others)) + constant * R) ** 2).max(), "<=", 1, tol=1e-9)
+
+# %% ../../../nbs/own/01_adaptive_proof.ipynb #fc6e9669
+@claim("own", "the explorer of Algorithm 2, adaptive", id="X14", tier="statistical", level=1e-3, proof="prp-two",
+       cases=[(3, 3, 1.0, 1), (3, 2, 1.0, 3), (3, 3, 6.0, 40)],
+       tex=r"\mathbb E\Vert L(\bar w_s-w^*)\Vert^2\le\tfrac Rs\,\mathbb E\sqrt{s_s}",
+       controls={"0.4 of the bound": 0.4,
+                 "the explorer stops after its first round": {"frozen": True},
+                 "a ball that does not hold the weights: radius 0.5": {"radius": 0.5}})
+def explorer_mean(case: Case, frozen: bool = False, radius: float | None = None) -> Evidence:
+    "Upper limit of the mean distance of the explorer's mean after s explorations, lower limit of the bound; case (d, k', radius, s)."
+    d, budget, R, s = case.value
+    table, found = orthogonal_table(d), []
+    if radius or frozen: R, s = radius or R, 2000
+    for i in range(2000 if s < 100 else 40):
+        lr = RDA2(d, budget, step="adaptive", radius=R, seed=i)
+        w = explorer_path(lr, table, np.array([1, s] if s > 1 else [1]), case.rng)[0 if frozen else -1] - table.w
+        found.append((w @ table.V @ w, R * math.sqrt(lr.num.view(algorithms23.SCALARS)[0]["explorer_squares"]) / s))
+    distance, bound = np.array(found).T
+    return Evidence(mean_limit(distance, 5e-4), "<=", -mean_limit(-bound, 5e-4))

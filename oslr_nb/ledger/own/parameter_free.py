@@ -11,7 +11,6 @@ from ...own.parameter_free import coin_betting, coin_inverse_chances
 __all__ = []
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #481defc3
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,244 +20,10 @@ import numpy as np
 
 from ...core.mathematics.designs import bound_observe_moment
 from ...core.game.driver import simulate
-from ...core.mathematics.geometry import top_buffer, top_k, truncation_factor
+from ...core.mathematics.geometry import top_buffer, truncation_factor
 from ...core.game.learner import Learner
 from ..claims import Case, Evidence, agrees, claim, farthest_from_one, mean_limit
 from ...papers.ito2017.algorithm1 import RDA1
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #e60aa8fc
-@claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
-       tex=r"e^{z-\kappa z^2}\le1+z,\quad z\ge-\tfrac12,\ \kappa=4\ln2-2",
-       controls={"kappa one percent smaller": {"share": 0.99}, "fractions a little above one half": {"least": -0.51}})
-def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
-    "The two sides where their quotient is largest, on a grid that begins at -1/2 (left) or at 0 (right)."
-    z = np.linspace(least, -1e-3, 5000) if case.value == "left" else np.linspace(0, 50, 5001)
-    sides = np.exp(z - share * KAPPA * z**2), 1 + z
-    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
-@dataclass
-class Game:
-    "A game of a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
-
-    g: np.ndarray
-    weights: np.ndarray
-    free: np.ndarray
-    hints: np.ndarray
-    cut: np.ndarray
-    bet: np.ndarray
-    limits: np.ndarray
-    player: Bettor
-
-
-def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: type[Bettor] = Bettor) -> Game:
-    "Bet against gradients (n,), with limits of the weight (n,) before each (default: none)."
-    limits, player, rounds, total = np.full(len(g), math.inf) if limits is None else limits, bettor(), [], 0.0
-    for t, x in enumerate(g.tolist()):
-        w, free, hint = player.weight, player.free, player.hint
-        cut = max(-player.trust * hint, min(player.trust * hint, x)) if hint else 0.0
-        used = cut if w == free or cut * w > 0 else 0.0
-        player.learn(x, endowment, float(limits[min(t + 1, len(g) - 1)]))
-        rounds.append((w, free, hint, cut, used))
-        total += used
-    found = Game(g, *np.array(rounds).T, limits, player)
-    assert abs(player.total * player.hint - total) <= 1e-9 * (1 + np.abs(g).sum())  # the bettor counts the same gradients
-    return found
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #85dae4af
-class Careless(Bettor):
-    "The constant of small bets."
-    kappa = 0.5
-
-
-class Reckless(Bettor):
-    "Fractions up to six times as large."
-    fraction = 3.0
-
-
-class Trusting(Bettor):
-    "Gradients are not cut to the hint."
-    trust = math.inf
-
-
-def wealth_and_potential(g: np.ndarray, bettor: type[Bettor]) -> tuple[float, float]:
-    "Wealth of a bettor without a limit, and the potential from its definition."
-    game = play_game(g, bettor=bettor)
-    G, V, n, p = float(game.bet.sum()), float((game.bet**2).sum()), game.player.doublings, game.player
-    j = np.arange(n, n + 400)
-    beta = p.fraction * 0.5**j / (math.sqrt(2) * abs(g[0]))
-    rest = 1 / (n + 401)  # the shares of all later fractions, which bet nothing
-    parts = np.exp(-p.kappa * beta**2 * V) * np.cosh(beta * G) / ((j + 1) * (j + 2))
-    return 1 - float(game.bet @ game.free), float(parts.sum() + rest)
-
-
-@claim("own", "wealth of a bettor", id="PF2", tier="certificate", proof="lem-wealth", cases=[2, 3, 4, 5, "jumps"],
-       tex=r"\Phi_n(G,V)\le\varepsilon-\textstyle\sum_s\tilde g_s\tilde w_s",
-       controls={"kappa = 1/2": {"bettor": Careless},
-                 "fractions beyond the whole wealth": {"bettor": Reckless},
-                 "gradients not cut to the hint": {"bettor": Trusting}})
-def wealth_is_kept(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
-    "Potential and wealth at the worst of all sequences of so many gradients from +-1/2, +-1; or of jumps, random or against the bet."
-    jump = lambda: case.rng.choice([-1, 1], 12) * 2.0 ** case.rng.uniform(0, 6, 12)
-    if case.value == "jumps": games = [np.r_[-np.ones(11), 64.0], *(jump() for _ in range(300))]
-    else: games = [np.array(g) for g in itertools.product((-1.0, -0.5, 0.5, 1.0), repeat=case.value)]
-    sides = [wealth_and_potential(g, bettor) for g in games]
-    wealth, potential = max(sides, key=lambda s: s[1] / s[0] if s[0] > 0 else math.inf)
-    return Evidence(potential, "<=", wealth, tol=1e-12)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #e70c8bd2
-def games(kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    "Sequences of gradients of one weight, of lengths up to 2^9; among those that grow one jump after which all are alike."
-    if kind == "growing": yield np.r_[1.0, np.full(64, 30.0)]
-    for n in (2 ** np.arange(1, 10)).tolist():
-        if kind == "one way": yield -np.ones(n)
-        elif kind == "signs": yield rng.choice([-1.0, 1.0], n)
-        elif kind == "drift": yield rng.standard_normal(n) + rng.uniform(-1, 1)
-        elif kind == "small after one": yield -np.r_[1.0, np.full(n, 10 ** rng.uniform(-4, 0))]
-        elif kind == "there and back": yield np.r_[-np.ones(n), np.ones(n)]
-        elif kind == "growing": yield rng.choice([-1.0, 1.0], n) * 2.0 ** rng.uniform(0, 10, n)
-
-
-def plain_log(u: float, player: Bettor) -> float:
-    "L of the theorem on one weight, for the endowment 1."
-    mu = max(1.0, 0.622 * math.sqrt(player.squares))
-    m = player.doublings + math.log2(mu)
-    return max(1.0, math.log(max(4 * player.hint * u * mu * (m + 1) * (m + 2), 1e-300)) - 1)
-
-
-KINDS = ["one way", "signs", "drift", "small after one", "there and back", "growing"]
-
-
-@claim("own", "regret of one weight", id="PF3", tier="certificate", proof="thm-bet", cases=KINDS,
-       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\min_m\bigl(\kappa\beta V+\tfrac1\beta"
-           r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)",
-       controls={"nine tenths of the bound": 0.9, "without the endowment": {"form": "free"}, "without the logarithm": {"form": "root"}})
-def regret_of_a_bettor(case: Case, form: str = "grid") -> Evidence:
-    "Both sides at the worst game and comparator (0 and 10^-6 to 10^8, with the worse sign), endowment 1."
-    sides = []
-    for g in games(case.value, case.rng):
-        game = play_game(g)
-        p, lost, G = game.player, float(game.bet @ game.free), abs(float(game.bet.sum()))
-        V = p.squares * p.hint**2
-        for u in [0.0, *10.0 ** np.arange(-6, 8.5, 0.5)]:
-            if form == "grid": bound = bound_bet(u, p.hint, V, int(p.doublings))
-            elif form == "closed": bound = 1 + u * (3 / math.sqrt(2) * math.sqrt(KAPPA * V * (L := plain_log(u, p))) + 2 * p.hint * L)
-            elif form == "free": bound = bound_bet(u, p.hint, V, int(p.doublings)) - 1
-            else: bound = 1 + u * 3 / math.sqrt(2) * math.sqrt(KAPPA * V)
-            if (regret := lost + u * G) > 0: sides.append((regret, bound))
-    return Evidence.worst(sides, rtol=1e-9)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #8f6bc2bb
-@claim("own", "regret of one weight, closed form", id="PF3c", tier="certificate", proof="eq-log", cases=KINDS,
-       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)",
-       controls={"half of the bound": 0.5})
-def regret_in_closed_form(case: Case) -> Evidence:
-    "Regret in the same games, and the closed form of the bound; case: the game."
-    return regret_of_a_bettor.check(case, form="closed")
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
-class Stubborn(Bettor):
-    "Never doubles its hint."
-
-    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
-        super().learn(max(-self.hint, min(self.hint, g)) if self.hint else g, endowment, limit)
-
-
-class Late(Bettor):
-    "Raises its hint when a gradient is more than four times as large."
-
-    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
-        super().learn(max(-self.hint, min(self.hint, g)) if 0 < abs(g) <= 4 * self.hint else g, endowment, limit)
-
-
-@claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
-       tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert",
-       controls={"hints that stay at the first gradient": {"bettor": Stubborn},
-                 "hints that are raised only by gradients four times as large": {"bettor": Late},
-                 "99 % of the largest gradient": 0.99})
-def cutting_is_cheap(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
-    "Both sides at the worst of the games."
-    found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
-    return Evidence.worst(((float((np.abs(f.g) - np.abs(f.cut)).sum()), float(np.abs(f.g).max())) for f in found), rtol=1e-9)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #4454b203
-@claim("own", "what a limit costs", id="PF5", tier="certificate", proof="lem-limit", cases=[(k, p) for k in KINDS for p in (0.0, 0.25)],
-       tex=r"\bar g(w-u)\le\tilde g(\tilde w-u)+\mathbf1[\tilde g\ne\bar g]\lvert\bar g\rvert(\lvert u\rvert-D)_+",
-       controls={"bets on gradients that push outwards": {"drop": False}, "comparators beyond the limit for nothing": {"early": 0.0}})
-def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evidence:
-    "The round with the largest quotient (right side positive) of all games; limits 0.1 n^p; comparators 0, +-0.05, +-1."
-    sides, (kind, power) = [], case.value
-    for g in games(kind, case.rng):
-        f = play_game(g, 0.1 * np.arange(1.0, len(g) + 1) ** power)
-        bet = f.bet if drop else f.cut
-        for u in (0.0, 0.05, -0.05, 1.0, -1.0):
-            fee = early * (bet != f.cut) * np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0)
-            sides += [(a, b) for a, b in zip(f.cut * (f.weights - u), bet * (f.free - u) + fee, strict=True) if a > 1e-12]
-    return Evidence.worst(sides, rtol=1e-12)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
-@claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
-       cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
-       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
-       controls={"two thirds of what betting costs": {"paid": (2 / 3, 1, 1, 1)},
-                 "gradients beyond the hint for nothing, against the comparator": {"paid": (1, 0, 1, 1)},
-                 "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
-                 "no price for early rounds": {"paid": (1, 1, 1, 0)}})
-def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
-    """Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round). paid: the parts of the bound
-    that count: betting, cutting against u, cutting against the weights, early rounds."""
-    (kind, scale), sides = case.value, [(0.0, 1.0)]
-    for g in (g for g in games(kind, case.rng) if len(g) <= 256):
-        for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
-            full = np.r_[g, last]
-            f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
-            p, M = f.player, float(np.abs(f.g).max())
-            W = float(np.abs(f.weights[np.abs(f.g) > f.hints]).max(initial=0.0))
-            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
-                early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
-                parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
-                sides.append((float(f.g @ (f.weights - u)), float(np.dot(parts, paid))))
-    return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #4bacbd34
-@claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
-       tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2",
-       controls={"97 % of it": {"share": 0.97}, "a range that comes 25 rounds late": {"rounds_behind": 25}})
-def cutting_predictions(case: Case, share: float = 1.0, rounds_behind: int = 0) -> Evidence:
-    "Both sides for predictions near the labels, of labels that jump now and then; every fourth case one label only."
-    n = 1 if case.number % 4 == 0 else 30
-    y = case.rng.standard_normal(n) * 10.0 ** case.rng.choice([0, 1], n, p=[0.9, 0.1])
-    p = y + 0.05 * case.rng.standard_normal(n) * (n > 1)
-    range_of = lambda s: np.r_[np.zeros(1 + rounds_behind), np.maximum(np.maximum.accumulate(s), 0)][:n]
-    loss = lambda q: float(((q - y) ** 2).sum())
-    steps = max(y.max(), 0) ** 2 + max(-y.min(), 0) ** 2
-    return Evidence(loss(np.clip(p, -range_of(-y), range_of(y))), "<=", loss(p) + share * steps, tol=1e-12)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #c06b15d2
-@claim("own", "favourites by contribution", id="PF8", tier="search", proof="lem-scaled",
-       cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
-       controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
-                 "one favourite fewer": lambda case: {"favourites_left_out": 1 + case.value[2] - case.value[1]},
-                 "99 % of the constant": 0.99})
-def favourites_by_contribution(case: Case, by: str = "contribution", favourites_left_out: int = 0) -> Evidence:
-    "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
-    d, k, top = case.value
-    nu, missed, sides = truncation_factor(k, top, d), min(k, d - top), []
-    for trial in range(60):
-        size, A = 10.0 ** case.rng.uniform(-2, 2, d), case.rng.standard_normal((d, d))
-        V, u, w = A @ A.T, np.zeros(d), case.rng.standard_normal(d)
-        u[-k:] = case.rng.standard_normal(k)
-        if trial % 2: w, V = u + 0.3 * case.rng.standard_normal(d), np.eye(d)
-        if trial < 5:  # extremal, in units of the sizes
-            w, u, V = np.zeros(d), np.zeros(d), np.eye(d)
-            w[: top - k + missed], w[d - missed :], u[d - missed :] = 1, 1, nu / (nu - 1)
-            w[top - k + missed : top], u[top - k + missed : top] = 2, 2
-        values = np.linalg.eigvalsh(V)
-        V, w, u = V * np.outer(size, size), w / size, u / size
-        scores = np.abs(w) * (size if by == "contribution" else 1)
-        kept = np.where(np.isin(np.arange(d), top_k(scores, top - favourites_left_out)), w, 0.0)
-        sides.append(((kept - u) @ V @ (kept - u), nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
-    return Evidence.worst(sides, rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #c4594a16
 def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
@@ -350,6 +115,86 @@ def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
         "bound": share * found / (nu * chi / 2 * Z + 2 * Y**2), "bet": bound_bet(-size, Theta, T, 5, 0.3) / bet,
         "no weight": bound_bet(0.0, Theta, T, 5, 0.3) / 0.3, "no gradient": bound_bet(size, 0.0, 0.0, 0, 0.3) / 0.3})
 
+# %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
+@dataclass
+class Game:
+    "A game of a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
+
+    g: np.ndarray
+    weights: np.ndarray
+    free: np.ndarray
+    hints: np.ndarray
+    cut: np.ndarray
+    bet: np.ndarray
+    limits: np.ndarray
+    player: Bettor
+
+
+def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: type[Bettor] = Bettor) -> Game:
+    "Bet against gradients (n,), with limits of the weight (n,) before each (default: none)."
+    limits, player, rounds, total = np.full(len(g), math.inf) if limits is None else limits, bettor(), [], 0.0
+    for t, x in enumerate(g.tolist()):
+        w, free, hint = player.weight, player.free, player.hint
+        cut = max(-player.trust * hint, min(player.trust * hint, x)) if hint else 0.0
+        used = cut if w == free or cut * w > 0 else 0.0
+        player.learn(x, endowment, float(limits[min(t + 1, len(g) - 1)]))
+        rounds.append((w, free, hint, cut, used))
+        total += used
+    found = Game(g, *np.array(rounds).T, limits, player)
+    assert abs(player.total * player.hint - total) <= 1e-9 * (1 + np.abs(g).sum())  # the bettor counts the same gradients
+    return found
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #85dae4af
+class Careless(Bettor):
+    "The constant of small bets."
+    kappa = 0.5
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #e70c8bd2
+def games(kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    "Sequences of gradients of one weight, of lengths up to 2^9; among those that grow one jump after which all are alike."
+    if kind == "growing": yield np.r_[1.0, np.full(64, 30.0)]
+    for n in (2 ** np.arange(1, 10)).tolist():
+        if kind == "one way": yield -np.ones(n)
+        elif kind == "signs": yield rng.choice([-1.0, 1.0], n)
+        elif kind == "drift": yield rng.standard_normal(n) + rng.uniform(-1, 1)
+        elif kind == "small after one": yield -np.r_[1.0, np.full(n, 10 ** rng.uniform(-4, 0))]
+        elif kind == "there and back": yield np.r_[-np.ones(n), np.ones(n)]
+        elif kind == "growing": yield rng.choice([-1.0, 1.0], n) * 2.0 ** rng.uniform(0, 10, n)
+
+
+KINDS = ["one way", "signs", "drift", "small after one", "there and back", "growing"]
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
+class Stubborn(Bettor):
+    "Never doubles its hint."
+
+    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
+        super().learn(max(-self.hint, min(self.hint, g)) if self.hint else g, endowment, limit)
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
+@claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
+       cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
+       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
+       controls={"two thirds of what betting costs": {"paid": (2 / 3, 1, 1, 1)},
+                 "gradients beyond the hint for nothing, against the comparator": {"paid": (1, 0, 1, 1)},
+                 "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
+                 "no price for early rounds": {"paid": (1, 1, 1, 0)}})
+def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
+    """Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round). paid: the parts of the bound
+    that count: betting, cutting against u, cutting against the weights, early rounds."""
+    (kind, scale), sides = case.value, [(0.0, 1.0)]
+    for g in (g for g in games(kind, case.rng) if len(g) <= 256):
+        for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
+            full = np.r_[g, last]
+            f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
+            p, M = f.player, float(np.abs(f.g).max())
+            W = float(np.abs(f.weights[np.abs(f.g) > f.hints]).max(initial=0.0))
+            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
+                early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
+                parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
+                sides.append((float(f.g @ (f.weights - u)), float(np.dot(parts, paid))))
+    return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
+
 # %% ../../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF11", tier="certificate", proof="alg-coin",
        cases=[(6, 4, 2), (6, 6, 4), (5, 3, 1), (7, 2, 0)], tex=r"\hat y_t,w_{T+1}\text{ compiled}=\hat y_t,w_{T+1}\text{ of the textbook}",
@@ -381,7 +226,166 @@ def no_scale(case: Case, make: Callable[[], Learner] = lambda: CoinBetting(20, 6
     gap = np.abs(scaled.predictions / b - plain.predictions).max() / np.abs(plain.predictions).max()
     return Evidence(gap, "==", 0, tol=0 if exact else 1e-9)
 
-# %% ../../../nbs/own/02_parameter_free.ipynb #1a7e0002
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #17f67bf6
+import itertools
+
+from ...core.mathematics.geometry import top_k
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #e60aa8fc
+@claim("own", "one bet", id="PF1", tier="certificate", proof="lem-fraction", cases=["left", "right"],
+       tex=r"e^{z-\kappa z^2}\le1+z,\quad z\ge-\tfrac12,\ \kappa=4\ln2-2",
+       controls={"kappa one percent smaller": {"share": 0.99}, "fractions a little above one half": {"least": -0.51}})
+def one_bet(case: Case, share: float = 1.0, least: float = -0.5) -> Evidence:
+    "The two sides where their quotient is largest, on a grid that begins at -1/2 (left) or at 0 (right)."
+    z = np.linspace(least, -1e-3, 5000) if case.value == "left" else np.linspace(0, 50, 5001)
+    sides = np.exp(z - share * KAPPA * z**2), 1 + z
+    return Evidence.worst(zip(*sides, strict=True), tol=1e-12)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #bbef4ef7
+class Reckless(Bettor):
+    "Fractions up to six times as large."
+    fraction = 3.0
+
+
+class Trusting(Bettor):
+    "Gradients are not cut to the hint."
+    trust = math.inf
+
+
+def wealth_and_potential(g: np.ndarray, bettor: type[Bettor]) -> tuple[float, float]:
+    "Wealth of a bettor without a limit, and the potential from its definition."
+    game = play_game(g, bettor=bettor)
+    G, V, n, p = float(game.bet.sum()), float((game.bet**2).sum()), game.player.doublings, game.player
+    j = np.arange(n, n + 400)
+    beta = p.fraction * 0.5**j / (math.sqrt(2) * abs(g[0]))
+    rest = 1 / (n + 401)  # the shares of all later fractions, which bet nothing
+    parts = np.exp(-p.kappa * beta**2 * V) * np.cosh(beta * G) / ((j + 1) * (j + 2))
+    return 1 - float(game.bet @ game.free), float(parts.sum() + rest)
+
+
+@claim("own", "wealth of a bettor", id="PF2", tier="certificate", proof="lem-wealth", cases=[2, 3, 4, 5, "jumps"],
+       tex=r"\Phi_n(G,V)\le\varepsilon-\textstyle\sum_s\tilde g_s\tilde w_s",
+       controls={"kappa = 1/2": {"bettor": Careless},
+                 "fractions beyond the whole wealth": {"bettor": Reckless},
+                 "gradients not cut to the hint": {"bettor": Trusting}})
+def wealth_is_kept(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
+    "Potential and wealth at the worst of all sequences of so many gradients from +-1/2, +-1; or of jumps, random or against the bet."
+    jump = lambda: case.rng.choice([-1, 1], 12) * 2.0 ** case.rng.uniform(0, 6, 12)
+    if case.value == "jumps": games = [np.r_[-np.ones(11), 64.0], *(jump() for _ in range(300))]
+    else: games = [np.array(g) for g in itertools.product((-1.0, -0.5, 0.5, 1.0), repeat=case.value)]
+    sides = [wealth_and_potential(g, bettor) for g in games]
+    wealth, potential = max(sides, key=lambda s: s[1] / s[0] if s[0] > 0 else math.inf)
+    return Evidence(potential, "<=", wealth, tol=1e-12)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #16ca90d6
+def plain_log(u: float, player: Bettor) -> float:
+    "L of the theorem on one weight, for the endowment 1."
+    mu = max(1.0, 0.622 * math.sqrt(player.squares))
+    m = player.doublings + math.log2(mu)
+    return max(1.0, math.log(max(4 * player.hint * u * mu * (m + 1) * (m + 2), 1e-300)) - 1)
+
+
+@claim("own", "regret of one weight", id="PF3", tier="certificate", proof="thm-bet", cases=KINDS,
+       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\min_m\bigl(\kappa\beta V+\tfrac1\beta"
+           r"(\ln\tfrac{2\lvert u\rvert}{\varepsilon\pi\beta}-1)\bigr)",
+       controls={"nine tenths of the bound": 0.9, "without the endowment": {"form": "free"}, "without the logarithm": {"form": "root"}})
+def regret_of_a_bettor(case: Case, form: str = "grid") -> Evidence:
+    "Both sides at the worst game and comparator (0 and 10^-6 to 10^8, with the worse sign), endowment 1."
+    sides = []
+    for g in games(case.value, case.rng):
+        game = play_game(g)
+        p, lost, G = game.player, float(game.bet @ game.free), abs(float(game.bet.sum()))
+        V = p.squares * p.hint**2
+        for u in [0.0, *10.0 ** np.arange(-6, 8.5, 0.5)]:
+            if form == "grid": bound = bound_bet(u, p.hint, V, int(p.doublings))
+            elif form == "closed": bound = 1 + u * (3 / math.sqrt(2) * math.sqrt(KAPPA * V * (L := plain_log(u, p))) + 2 * p.hint * L)
+            elif form == "free": bound = bound_bet(u, p.hint, V, int(p.doublings)) - 1
+            else: bound = 1 + u * 3 / math.sqrt(2) * math.sqrt(KAPPA * V)
+            if (regret := lost + u * G) > 0: sides.append((regret, bound))
+    return Evidence.worst(sides, rtol=1e-9)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #8f6bc2bb
+@claim("own", "regret of one weight, closed form", id="PF3c", tier="certificate", proof="eq-log", cases=KINDS,
+       tex=r"\textstyle\sum\tilde g(\tilde w-u)\le\varepsilon+\lvert u\rvert\bigl(\tfrac3{\sqrt2}\sqrt{\kappa VL}+2hL\bigr)",
+       controls={"half of the bound": 0.5})
+def regret_in_closed_form(case: Case) -> Evidence:
+    "Regret in the same games, and the closed form of the bound; case: the game."
+    return regret_of_a_bettor.check(case, form="closed")
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #f5a0cc94
+class Late(Bettor):
+    "Raises its hint when a gradient is more than four times as large."
+
+    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
+        super().learn(max(-self.hint, min(self.hint, g)) if 0 < abs(g) <= 4 * self.hint else g, endowment, limit)
+
+
+@claim("own", "what cutting costs", id="PF4", tier="certificate", proof="lem-hint", cases=KINDS,
+       tex=r"\textstyle\sum_s(\lvert g_s\rvert-h_s)_+\le\max_s\lvert g_s\rvert",
+       controls={"hints that stay at the first gradient": {"bettor": Stubborn},
+                 "hints that are raised only by gradients four times as large": {"bettor": Late},
+                 "99 % of the largest gradient": 0.99})
+def cutting_is_cheap(case: Case, bettor: type[Bettor] = Bettor) -> Evidence:
+    "Both sides at the worst of the games."
+    found = [play_game(g, bettor=bettor) for g in games(case.value, case.rng)]
+    return Evidence.worst(((float((np.abs(f.g) - np.abs(f.cut)).sum()), float(np.abs(f.g).max())) for f in found), rtol=1e-9)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #4454b203
+@claim("own", "what a limit costs", id="PF5", tier="certificate", proof="lem-limit", cases=[(k, p) for k in KINDS for p in (0.0, 0.25)],
+       tex=r"\bar g(w-u)\le\tilde g(\tilde w-u)+\mathbf1[\tilde g\ne\bar g]\lvert\bar g\rvert(\lvert u\rvert-D)_+",
+       controls={"bets on gradients that push outwards": {"drop": False}, "comparators beyond the limit for nothing": {"early": 0.0}})
+def limits_are_cheap(case: Case, drop: bool = True, early: float = 1.0) -> Evidence:
+    "The round with the largest quotient (right side positive) of all games; limits 0.1 n^p; comparators 0, +-0.05, +-1."
+    sides, (kind, power) = [], case.value
+    for g in games(kind, case.rng):
+        f = play_game(g, 0.1 * np.arange(1.0, len(g) + 1) ** power)
+        bet = f.bet if drop else f.cut
+        for u in (0.0, 0.05, -0.05, 1.0, -1.0):
+            fee = early * (bet != f.cut) * np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0)
+            sides += [(a, b) for a, b in zip(f.cut * (f.weights - u), bet * (f.free - u) + fee, strict=True) if a > 1e-12]
+    return Evidence.worst(sides, rtol=1e-12)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #4bacbd34
+@claim("own", "predictions cut to the range of labels", id="PF7", tier="certificate", proof="lem-clip", cases=40,
+       tex=r"\textstyle\sum_t(\bar p_t-y_t)^2\le\sum_t(p_t-y_t)^2+(y_T^+)^2+(y_T^-)^2",
+       controls={"97 % of it": {"share": 0.97}, "a range that comes 25 rounds late": {"rounds_behind": 25}})
+def cutting_predictions(case: Case, share: float = 1.0, rounds_behind: int = 0) -> Evidence:
+    "Both sides for predictions near the labels, of labels that jump now and then; every fourth case one label only."
+    n = 1 if case.number % 4 == 0 else 30
+    y = case.rng.standard_normal(n) * 10.0 ** case.rng.choice([0, 1], n, p=[0.9, 0.1])
+    p = y + 0.05 * case.rng.standard_normal(n) * (n > 1)
+    range_of = lambda s: np.r_[np.zeros(1 + rounds_behind), np.maximum(np.maximum.accumulate(s), 0)][:n]
+    loss = lambda q: float(((q - y) ** 2).sum())
+    steps = max(y.max(), 0) ** 2 + max(-y.min(), 0) ** 2
+    return Evidence(loss(np.clip(p, -range_of(-y), range_of(y))), "<=", loss(p) + share * steps, tol=1e-12)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #c06b15d2
+@claim("own", "favourites by contribution", id="PF8", tier="search", proof="lem-scaled",
+       cases=[(4, 1, 1), (6, 2, 2), (8, 3, 3), (8, 2, 4)], tex=r"\Vert L(D_Sw-w^*)\Vert^2\le\nu\chi\Vert L(w-w^*)\Vert^2",
+       controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
+                 "one favourite fewer": lambda case: {"favourites_left_out": 1 + case.value[2] - case.value[1]},
+                 "99 % of the constant": 0.99})
+def favourites_by_contribution(case: Case, by: str = "contribution", favourites_left_out: int = 0) -> Evidence:
+    "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
+    d, k, top = case.value
+    nu, missed, sides = truncation_factor(k, top, d), min(k, d - top), []
+    for trial in range(60):
+        size, A = 10.0 ** case.rng.uniform(-2, 2, d), case.rng.standard_normal((d, d))
+        V, u, w = A @ A.T, np.zeros(d), case.rng.standard_normal(d)
+        u[-k:] = case.rng.standard_normal(k)
+        if trial % 2: w, V = u + 0.3 * case.rng.standard_normal(d), np.eye(d)
+        if trial < 5:  # extremal, in units of the sizes
+            w, u, V = np.zeros(d), np.zeros(d), np.eye(d)
+            w[: top - k + missed], w[d - missed :], u[d - missed :] = 1, 1, nu / (nu - 1)
+            w[top - k + missed : top], u[top - k + missed : top] = 2, 2
+        values = np.linalg.eigvalsh(V)
+        V, w, u = V * np.outer(size, size), w / size, u / size
+        scores = np.abs(w) * (size if by == "contribution" else 1)
+        kept = np.where(np.isin(np.arange(d), top_k(scores, top - favourites_left_out)), w, 0.0)
+        sides.append(((kept - u) @ V @ (kept - u), nu * values[-1] / values[0] * ((w - u) @ V @ (w - u))))
+    return Evidence.worst(sides, rtol=1e-9)
+
+# %% ../../../nbs/own/02_parameter_free_proof.ipynb #1a7e0002
 @claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],
        tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x",
        controls={"sums over older weights": {"stale": True}, "the favourites of the label, not of the query": {"today": True}})

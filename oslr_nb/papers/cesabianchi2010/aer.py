@@ -94,7 +94,7 @@ def aer_textbook(
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #4e4250b8
 @validated
 def aer_log_factor(T: ExamplesOfAER) -> float:
-    "h_T = 1 + sum of 1/t for t < T, at most 2 + ln T; from T = 1001 on a bound a little above it. It stands in Equation 5 (eq-aer-h)."
+    "h_T = 1 + sum of 1/t for t < T, at most 2 + ln T; from T = 1001 on a bound a little above it. It stands in Equation 1 (eq-aer-h)."
     n = T - 1
     if n < 1000: return 1 + math.fsum(1 / t for t in range(1, n + 1))
     return 1 + math.log(n) + 0.5772156649015329 + 1 / (2 * n)

@@ -131,7 +131,7 @@ def moment_factors(d: SeveralFeatures, k: BudgetOfPairs, estimator: Estimator = 
 def hoeffding(level: float, m: int, width: float) -> float:
     """Deviation of a mean by Hoeffding's inequality, of chance e^-level at most on one side: width sqrt(level / (2 m)).
 
-    It is part (i) of Lemma CA 2 (lem-base-tails).
+    It is part (i) of Lemma CAP 1 (lem-base-tails).
     """
     return width * math.sqrt(level / (2 * m))
 
@@ -139,7 +139,7 @@ def hoeffding(level: float, m: int, width: float) -> float:
 def bernstein(level: float, m: int, second: float, size: float) -> float:
     """Deviation of a mean by Bernstein's inequality, without centring, of chance e^-level at most on one side.
 
-    It is part (ii) of Lemma CA 2 (lem-base-tails).
+    It is part (ii) of Lemma CAP 1 (lem-base-tails).
     """
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
@@ -149,7 +149,7 @@ def deviations(
     d: SeveralFeatures, budget: BudgetOfPairs, m: Count, delta: Confidence = 0.05, x_max: XMax = 1.0, y_max: YMax = 1.0,
     inequality: Inequality = "bernstein", estimator: Estimator = "pairs",
 ) -> tuple[float, float]:
-    """Delta_A and Delta_v of Lemma CA 3 (lem-base-entries): how far averages may be from the truth, all entries at once.
+    """Delta_A and Delta_v of Lemma CAP 2 (lem-base-entries): how far averages may be from the truth, all entries at once.
 
     Returns Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged vector 2 y v,
     in attribute times label.

@@ -41,7 +41,7 @@ def hidden_attribute(d: Count, eps: Accuracy, T: Count, seed: Any = None) -> tup
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #961d8ee8
 @validated
 def look_information(eps: Level) -> float:
-    "Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 of Equation 4 (eq-lb-kappa). Units: nats."
+    "Information in one look at the attribute that matters: kappa = -ln(1 - 4 eps) / 2 of Equation 1 (eq-lb-kappa). Units: nats."
     return -math.log1p(-4 * eps) / 2
 
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70

@@ -67,7 +67,7 @@ def length_of(c: np.ndarray) -> float:
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
     """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius.
 
-    The method is that of Lemma CE 1 (lem-base-trust), in the eigenbasis. values (d,): eigenvalues in rising order, of any sign. c (d,):
+    The method is that of Lemma CEP 1 (lem-base-trust), in the eigenbasis. values (d,): eigenvalues in rising order, of any sign. c (d,):
     coordinates of v / 2 in the eigenbasis. Returns (d,): in the eigenbasis, also in the hard case; of least norm if the minimum is inside
     the ball.
     """
@@ -106,7 +106,7 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #6633f1e1
 #| code-fold: show
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
-    """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CE 2 (lem-base-gap).
+    """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CEP 2 (lem-base-gap).
 
     A (d, d): symmetric. v, w (d,): the linear term and the point, ||w||_1 <= radius. The result is at least f(w) - min f for positive
     semidefinite A; 0 exactly at stationary points for any A.
@@ -207,7 +207,7 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #62eafd5a
 #| code-fold: show
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
-    """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CE 3 (lem-base-faces).
+    """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CEP 3 (lem-base-faces).
 
     A (d, d): symmetric, indefinite or not; d at most 8, since 3^d faces are searched. v (d,): the linear term. Source:
     Cesa-Bianchi et al. 2010.

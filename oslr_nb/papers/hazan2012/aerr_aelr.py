@@ -19,7 +19,7 @@ from .learners import AttributeEfficient, Ball, BudgetOfTwo, Draws, RoundsOfRate
 from .learners import IsRidge, Printed, Size, check_chances
 
 # %% auto #0
-__all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'textbook', 'AERR', 'AELR', 'sharpened_step']
+__all__ = ['estimate_moment', 'bound_aerr', 'bound_aelr', 'sharpened_step', 'textbook', 'AERR', 'AELR']
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0102
 def bound_estimate(d: int, draws: int, ridge: bool, q: np.ndarray | None, a: np.ndarray | None, x_norm: float, printed: bool) -> float:
@@ -90,6 +90,17 @@ def bound_aelr(
     """
     second = estimate_moment(d, budget - 1, False, q, None, scales.x_norm, printed)
     return excess_bound(False, d, second, T, scales, printed)
+
+# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
+@validated
+def sharpened_step(d: SeveralFeatures, budget: BudgetOfTwo, ridge: IsRidge) -> float:
+    """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
+
+    Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
+    Source: Theorem HAP 1 (thm-hk-ridge) and Theorem HAP 2 (thm-hk-lasso) of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
+    """
+    ratio = math.sqrt(2 * d / (d + budget - 2))
+    return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)
 
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #c4ec0103
 Chances = Annotated[Any, Array("Chances of the draws i_r, of sum 1; what is drawn has a positive one.", ("d",), 0, 1)]
@@ -215,14 +226,3 @@ class AELR(PrintedRate):
         radius: Ball = 1.0, x_norm: Size = 1.0, y_max: YMax = 1.0, seed: Seed = None,
     ):
         super().__init__(d, budget, T, step, Scales(radius, x_norm, y_max), seed, q=q)
-
-# %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
-@validated
-def sharpened_step(d: SeveralFeatures, budget: BudgetOfTwo, ridge: IsRidge) -> float:
-    """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
-
-    Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
-    Source: Theorem HA 2 (thm-hk-ridge) and Theorem HA 3 (thm-hk-lasso) of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
-    """
-    ratio = math.sqrt(2 * d / (d + budget - 2))
-    return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)

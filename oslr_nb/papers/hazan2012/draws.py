@@ -149,7 +149,7 @@ def confident_moments(second: Squares, rounds: Count, budget: Budget, delta: Con
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
     rounds: those of phase one. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance 1 -
-    delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HB 1 (lem-hk-moments). Source: Algorithms 2 and
+    delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HBP 1 (lem-hk-moments). Source: Algorithms 2 and
     4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
     d = len(second)
@@ -243,7 +243,7 @@ class TwoPhaseAELR(TwoPhase):
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ee7fc5b1
 #| code-fold: show
 def phase_two_moment(moments: Any, draws: int, eps: float, ridge: bool, x_norm: float) -> float:
-    "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of Lemma HB 1 (lem-hk-moments)."
+    "Upper bound on the estimate of the second moment that `TwoPhase` uses, on the event of Lemma HBP 1 (lem-hk-moments)."
     a = np.asarray(moments) * 1.5 + 23 * eps / 6
     single = 1.5 * float(np.sqrt(a).sum() ** 2 if ridge else np.minimum(a, x_norm**2).sum())
     if ridge: single = min(single, 2 * len(a) * x_norm**2)
