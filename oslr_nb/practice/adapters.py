@@ -40,7 +40,8 @@ except ImportError: ClassModel = Model = object  # type: ignore[misc,assignment]
 
 # %% auto #0
 __all__ = ['SETTINGS', 'offers_of', 'budget_of', 'settings_of', 'check_settings', 'OSLREstimator', 'wide_enough', 'OSLRRegressor',
-           'OSLRClassifier', 'AFAMethod', 'of_kind', 'check_value', 'OneAtATime', 'OSLRLearner', 'OSLRStreamClassifier']
+           'OSLRClassifier', 'AFAMethod', 'in_numpy', 'of_kind', 'check_value', 'OneAtATime', 'OSLRLearner',
+           'OSLRStreamClassifier']
 
 # %% ../../nbs/practice/adapters.ipynb #77cdeb11
 def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list[Any] | None, int]:
@@ -525,29 +526,42 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
 class AFAMethod:
     """A classifier that has learnt, as a method of AFABench: which feature is next, and probabilities from those that are known.
 
-    learner: an `own.Classifier`; nothing is learnt here. Arrays are of numpy or of PyTorch, which is not needed, and answers are of the
-    same kind. Features have the shape (n, d), classes the order of `learner.classes`. Ours, for the interface in
-    `afabench/common/custom_types.py` of AFABench, 2025.
+    learner: an `own.Classifier`; nothing is learnt here. device: kept, and not used. Arrays are of numpy or of PyTorch, which is not
+    needed, and answers are of the same kind. Features have the shape (*batch, *feature_shape), the second (d,) if it is not given, and are
+    numbered as they lie in memory. Classes have the order of `learner.classes`. Labels are not looked at. Ours, for the interface in
+    `afabench/common/custom_types.py` of AFABench, April 2026.
     """
 
-    has_builtin_classifier, cost_param, device = True, None, "cpu"
+    has_builtin_classifier, cost_param = True, None
 
-    def __init__(self, learner: Learner):
+    def __init__(self, learner: Learner, device: Any = "cpu"):
         if not isinstance(learner, Classifier): fail("learner", learner, "a classifier, for example oslr.auto(d, budget, classes=[...])")
-        self.learner = learner
+        self.learner, self.device = learner, device
 
-    def select(self, masked_features: Any, feature_mask: Any, selection_mask: Any = None) -> Any:
-        "Number of the next feature, from 1 on, or 0 to stop (n, 1). Known features are never chosen; selection_mask is not read."
-        _, known = self._rows(masked_features, feature_mask)
+    def act(
+        self, masked_features: Any, feature_mask: Any, selection_mask: Any = None, label: Any = None, feature_shape: Any = None,
+    ) -> Any:
+        "Number of the next feature, from 1 on, or 0 to stop (*batch, 1). Features that are known or selected already are never chosen."
+        _, known, batch = self._rows(masked_features, feature_mask, feature_shape)
+        if selection_mask is not None: known = known | self._mask("selection_mask", selection_mask, (*batch, self.learner.d))
         F = self.learner.features_
         F = np.append(F[np.argsort(-np.abs(self.learner.log_odds_[F]), kind="stable")], -1)  # after the last: 0, stop
         left = np.column_stack([~known[:, F[:-1]], np.full(len(known), True)])
-        return of_kind(masked_features, F[left.argmax(axis=1), None] + 1)
+        return of_kind(masked_features, (F[left.argmax(axis=1)] + 1).reshape(*batch, 1))
 
-    def predict(self, masked_features: Any, feature_mask: Any) -> Any:
-        "Probabilities of the classes (n, K); what is not known counts as its mean."
-        values, known = self._rows(masked_features, feature_mask)
-        return of_kind(masked_features, self.learner.predict_proba_of(np.where(known, values, np.nan)))
+    select = act  # its name until 2025
+
+    def predict(self, masked_features: Any, feature_mask: Any, label: Any = None, feature_shape: Any = None) -> Any:
+        "Probabilities of the classes (*batch, K); what is not known counts as its mean."
+        values, known, batch = self._rows(masked_features, feature_mask, feature_shape)
+        p = self.learner.predict_proba_of(np.where(known, values, np.nan)) if len(values) else np.zeros((0, self.learner.kinds))
+        return of_kind(masked_features, p.reshape(*batch, self.learner.kinds))
+
+    def set_seed(self, seed: int | None) -> None:
+        "Nothing is drawn."
+
+    def set_cost_param(self, cost_param: float) -> None:
+        "There is none: the budget was that of the learner."
 
     def save(self, path: Any) -> None:
         "Write the classifier into a folder."
@@ -557,23 +571,40 @@ class AFAMethod:
     @classmethod
     def load(cls, path: Any, device: Any = "cpu") -> AFAMethod:
         "The method of a folder that `save` has written."
-        return cls(load(Path(path) / "learner.npz")).to(device)
+        return cls(load(Path(path) / "learner.npz"), device)
 
     def to(self, device: Any) -> AFAMethod:
         "Itself: it computes where numpy does; answers go to the device of the question."
+        self.device = device
         return self
 
-    def _rows(self, values: Any, known: Any) -> tuple[np.ndarray, np.ndarray]:
-        "Values (n, d) and which of them are known."
-        known = np.asarray(known.cpu() if hasattr(known, "cpu") else known, bool)
-        values = check_array("masked_features", values.cpu() if hasattr(values, "cpu") else values, (None, self.learner.d))
-        if known.shape != values.shape: fail("shape of feature_mask", known.shape, f"{values.shape}, that of masked_features")
-        return values, known
+    def _rows(self, values: Any, known: Any, feature_shape: Any) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+        "Values (n, d), which of them are known, and the shape of the batch."
+        d, values = self.learner.d, as_array(in_numpy(values), "masked_features")
+        shape = (d,) if feature_shape is None else tuple(feature_shape)
+        if math.prod(shape) != d: fail("feature_shape", shape, f"one of {d} features")
+        batch = values.shape[: max(values.ndim - len(shape), 0)]
+        if values.shape != (*batch, *shape): fail("shape of masked_features", values.shape, f"any batch of {shape}")
+        known = self._mask("feature_mask", known, values.shape)
+        return check_array("masked_features", np.where(known, values.reshape(-1, d), 0.0), (None, d)), known, batch
+
+    def _mask(self, name: str, mask: Any, shape: tuple[int, ...]) -> np.ndarray:
+        "A mask (n, d) of a shape."
+        mask = as_array(in_numpy(mask), name)
+        if mask.shape != shape: fail(f"shape of {name}", mask.shape, f"{shape}, one entry for each feature")
+        return mask.reshape(-1, self.learner.d).astype(bool)
+
+
+def in_numpy(question: Any) -> Any:
+    "An array of numpy, also of a tensor: with gradients, on any device, of a precision that numpy lacks."
+    return question.detach().cpu().double().numpy() if hasattr(question, "detach") else question
 
 
 def of_kind(question: Any, answer: np.ndarray) -> Any:
-    "An answer as an array of numpy, or as a tensor where the question was one, on its device."
-    return answer if isinstance(question, np.ndarray) else need("torch").as_tensor(answer, device=question.device)
+    "An answer as an array of numpy, or as a tensor where the question was one: on its device, probabilities in its precision."
+    if not hasattr(question, "detach"): return answer
+    kind = question.dtype if answer.dtype.kind == "f" and question.is_floating_point() else None
+    return need("torch").as_tensor(answer, dtype=kind, device=question.device)
 
 # %% ../../nbs/practice/adapters.ipynb #1bc308a5
 def check_value(name: str, value: Any) -> float:

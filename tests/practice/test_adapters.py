@@ -1,6 +1,5 @@
 """The adapters for scikit-learn and river: what they promise, what they read, and what they refuse."""
 
-import contextlib
 import copy
 import pickle
 import re
@@ -323,16 +322,12 @@ def test_groups():
     with pytest.raises(ValueError, match="feature_groups = "): model.partial_fit(table, y)
 
 
-def afa_kinds():
-    "Arrays of numpy and, where it is installed, tensors of PyTorch."
-    with contextlib.suppress(ImportError):
-        import torch
-
-        return [np.asarray, torch.as_tensor]
-    return [np.asarray]
+def tensors(values):
+    "Tensors of PyTorch; the test is skipped where it is not installed."
+    return pytest.importorskip("torch").as_tensor(values)
 
 
-@pytest.mark.parametrize("kind", afa_kinds())
+@pytest.mark.parametrize("kind", [np.asarray, tensors])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_a_method_of_afabench(kind, classes, tmp_path):
     "It takes each of its features once, the largest first, whatever is known already, then stops; saved and loaded it says the same."
@@ -347,7 +342,7 @@ def test_a_method_of_afabench(kind, classes, tmp_path):
     before, F = known.copy(), learner.features_
     for look in range(4):
         seen = np.where(known, rows, 0.0)
-        chosen, p = method.select(kind(seen), kind(known)), method.predict(kind(seen), kind(known))
+        chosen, p = method.act(kind(seen), kind(known)), method.predict(kind(seen), kind(known))
         assert type(chosen) is type(p) is type(kind(seen)) and tuple(p.shape) == (100, classes)
         chosen = np.asarray(chosen)[:, 0]
         assert np.array_equal(np.asarray(p), learner.predict_proba_of(np.where(known, rows, np.nan)))
@@ -359,10 +354,79 @@ def test_a_method_of_afabench(kind, classes, tmp_path):
     assert not on.size and np.array_equal(known | before, known) and not (known & ~before)[:, np.setdiff1d(range(9), F)].any()
 
 
+def two_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((700, 6)), rng.integers(2, size=700)
+    X[:, [1, 4]] += y[:, None]
+    learner = oslr.auto(6, 3, classes=[0, 1], seed=0)
+    oslr.simulate(learner, X[:600], y[:600])
+    return learner, X[600:], y[600:]
+
+
+def test_tensors_of_all_kinds():
+    "Precision, gradients, batches of any shape, features of any shape: numbers and shapes of numpy, in the kind of the question."
+    torch = pytest.importorskip("torch")
+    learner, X, _ = two_classes()
+    method, known = AFAMethod(learner), np.random.default_rng(1).random(X.shape) < 0.4
+    seen = np.where(known, X, 0.0)
+    act, p = method.act(seen, known), method.predict(seen, known)
+    for dtype, tol in ((torch.float64, 0), (torch.float32, 1e-6), (torch.float16, 1e-2), (torch.bfloat16, 1e-1)):
+        for mask in (torch.bool, torch.uint8, torch.float32):
+            a, b = torch.as_tensor(seen, dtype=dtype).requires_grad_(mask == torch.bool), torch.as_tensor(known).to(mask)
+            for rows in (slice(None), slice(0, 1), slice(0, 0)):
+                chosen, said = method.act(a[rows], b[rows]), method.predict(a[rows], b[rows])
+                assert chosen.dtype == torch.int64 and np.array_equal(chosen.numpy(), act[rows])
+                assert said.dtype == dtype and not said.requires_grad and said.device == a.device and said.shape == p[rows].shape
+                assert np.allclose(said.double().numpy(), p[rows], rtol=0, atol=tol)
+    a, b, shape = torch.as_tensor(seen).reshape(5, 20, 2, 3), torch.as_tensor(known).reshape(5, 20, 2, 3), torch.Size([2, 3])
+    assert np.array_equal(method.act(a, b, None, None, shape).numpy(), act.reshape(5, 20, 1))
+    assert np.array_equal(method.predict(a, b, None, shape).numpy(), p.reshape(5, 20, 2))
+    integers = torch.as_tensor(seen).round().long()
+    assert method.predict(integers, torch.as_tensor(known)).dtype == torch.float64
+    with torch.no_grad(): assert np.array_equal(method.act(torch.as_tensor(seen), torch.as_tensor(known)).numpy(), act)
+    assert method.to(torch.device("cpu")).device == torch.device("cpu")
+
+
+def test_an_evaluation_as_afabench_makes_it(tmp_path):
+    "Calls by name, with labels; actions are selections counted from 1; a selected feature that is not shown is not selected again."
+    torch = pytest.importorskip("torch")
+    learner, X, y = two_classes()
+    AFAMethod(learner).save(tmp_path)
+    method = AFAMethod.load(tmp_path, device=torch.device("cpu"))
+    method.set_seed(3)
+    method.set_cost_param(cost_param=0.5)
+    features, label = torch.as_tensor(X, dtype=torch.float32), torch.nn.functional.one_hot(torch.as_tensor(y), 2).float()
+    mask, chosen, active = torch.zeros(X.shape, dtype=torch.bool), torch.zeros(X.shape, dtype=torch.bool), torch.arange(100)
+    broken = int(learner.features_[np.abs(learner.log_odds_[learner.features_]).argmax()])  # this one never comes
+    for step in range(9):
+        more = {"label": label[active], "feature_shape": torch.Size([6])}
+        seen, known = torch.where(mask, features, 0.0)[active], mask[active]
+        action = method.act(masked_features=seen, feature_mask=known, selection_mask=chosen[active], **more)
+        said = method.predict(masked_features=seen, feature_mask=known, **more)
+        assert action.shape == (len(active), 1) and said.shape == (len(active), 2)
+        action[:1, 0] = action[:1, 0]  # it may be overruled in place
+        if step == 0: assert set(action.flatten().tolist()) == {broken + 1}
+        on = action[:, 0] > 0
+        chosen[active[on], action[on, 0] - 1] = True
+        mask[active[on], action[on, 0] - 1] = True
+        mask[:, broken] = False
+        active = active[on]
+        if not len(active): break
+    assert step == len(learner.features_) and chosen.sum(dim=1).tolist() == [step] * 100
+    full = method.predict(features, torch.ones(X.shape, dtype=torch.bool))
+    assert (full.argmax(dim=-1) == torch.as_tensor(y)).double().mean() > 0.65
+
+
 def test_what_afabench_is_refused():
     "A learner of numbers, and arrays of other shapes."
     with refused("learner = "): AFAMethod(oslr.auto(4, 2))
     method = AFAMethod(oslr.auto(4, 2, classes=[0, 1]))
-    with refused("masked_features"): method.select(np.zeros((3, 5)), np.zeros((3, 5), bool))
+    with refused("masked_features"): method.act(np.zeros((3, 5)), np.zeros((3, 5), bool))
     with refused("feature_mask"): method.predict(np.zeros((3, 4)), np.zeros((3, 5), bool))
-    assert method.select(np.zeros((3, 4)), np.ones((3, 4), bool)).tolist() == [[0]] * 3
+    with refused("shape of selection_mask = "): method.act(np.zeros((3, 4)), np.zeros((3, 4), bool), np.zeros((3, 2), bool))
+    with refused("feature_shape = "): method.predict(np.zeros((3, 4)), np.zeros((3, 4), bool), feature_shape=(2, 3))
+    with refused("shape of masked_features"): method.predict(np.zeros(3), np.zeros(3, bool), feature_shape=(2, 2))
+    with refused(r"masked_features\[0, 1\] = nan"): method.predict(np.full((3, 4), np.nan), np.arange(12).reshape(3, 4) % 4 == 1)
+    assert np.allclose(method.predict(np.full((3, 4), np.nan), np.zeros((3, 4), bool)), 0.5)
+    assert method.act(np.zeros((3, 4)), np.ones((3, 4), bool)).tolist() == [[0]] * 3
+    assert method.act(np.zeros((3, 4)), np.zeros((3, 4), bool), np.ones((3, 4), bool)).tolist() == [[0]] * 3
