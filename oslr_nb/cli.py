@@ -324,10 +324,11 @@ def serve(
         help="Table of rows that are known already, learnt when the service begins. It names the features.")] = None,
     target: Annotated[str | None, Option(help="Column of the labels of the history.")] = None,
     classes: Annotated[str | None, Option(metavar="A,B,...", help="The label is one of these classes: answer with probabilities.")] = None,
+    labels: Annotated[int | None, Option(help="A label is a list of so many numbers, null for one that is not known.")] = None,
     http: Annotated[str | None, Option(metavar="[HOST:]PORT", help="Listen for HTTP; without HOST, to this machine alone.")] = None,
 ) -> None:
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output, or over HTTP."
-    more: dict[str, Any] = {"costs": costs, "history": history, "target": target}
+    more: dict[str, Any] = {"costs": costs, "history": history, "target": target, "labels": labels}
     more["classes"] = None if classes is None else [name.strip() for name in classes.split(",")]
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
         if http is not None:

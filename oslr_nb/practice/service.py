@@ -126,6 +126,11 @@ def check_class(name: str, value: Any) -> Any:
     fail(name, value, "a class: a text, a number, true or false")
 
 
+def each(value: Any) -> list[Any]:
+    "Several numbers as a list, and one as a list of one."
+    return value.tolist() if isinstance(value, np.ndarray) else [value]
+
+
 CHECKS = {"id": check_id, "query": check_id, "values": check_values, "level": check_number}  # of fields
 
 # %% ../../nbs/practice/service.ipynb #e8a3c0d1
@@ -135,12 +140,12 @@ class Examples:
     def __init__(self, learner: Learner):
         if learner.protocol != "OSLR":
             fail("learner", type(learner).__name__, "one of protocol OSLR", "such learners predict from what they buy")
-        if learner.label_shape: fail("learner", learner.key, "one of one label", "a request carries one")
         self.learner: Any = learner  # some have attributes that `Learner` lacks
         self.open: dict[str | int, OpenCase] = {}
         self.early: set[str | int] = set()  # those that were predicted before any label was known
         self.classes: tuple = getattr(learner, "classes", ())
-        self.rounds, self.skipped, self.losses = 0, 0, [0.0, 0.0, 0.0, 0.0]
+        self.several = bool(learner.label_shape)
+        self.rounds, self.skipped, self.losses = 0, 0, [[0.0] * 5 for _ in range(math.prod(learner.label_shape))]
 
     def find(self, name: str | int) -> OpenCase:
         "An open case."
@@ -156,7 +161,7 @@ class Examples:
         self.open[name] = self.learner.open()
         return self.open[name]
 
-    def tell(self, name: str | int, values: np.ndarray) -> float | None:
+    def tell(self, name: str | int, values: np.ndarray) -> Any:
         "The prediction from the values of an example, None if more is wanted. Values that are given again have to be the same."
         case = self.find(name)
         if case.wanted:
@@ -168,21 +173,23 @@ class Examples:
         if case.prediction is None and self.rounds == 0: self.early.add(name)
         return case.predict()
 
-    def learn(self, name: str | int, y: float) -> None:
+    def learn(self, name: str | int, y: Any) -> None:
         "The label of an example, which ends it."
         case = self.find(name)
         if (prediction := case.prediction) is None: fail("id", name, "an example with values", "the label comes last")
         said = case.probabilities
         case.learn(y)
         del self.open[name]
-        number, (loss, of_mean, labels, judged) = self.learner._label("label", y), self.losses
-        if self.rounds and name not in self.early:
-            paid = self.learner.loss.value
-            if len(self.classes) > 2 and said is not None: more = -math.log(max(said[int(number)], LEAST)), math.log(len(self.classes))
-            else: more = paid(prediction, number), paid(labels / self.rounds, number)
-            loss, of_mean, judged = loss + float(more[0]), of_mean + float(more[1]), judged + 1
+        numbers, paid = self.learner._label("label", y), self.learner.loss.value
+        for number, guess, sums in zip(*map(each, (numbers, prediction)), self.losses, strict=True):
+            if number != number: continue  # one of several that is not known
+            if sums[4] and name not in self.early:
+                if len(self.classes) > 2 and said is not None: more = -math.log(max(said[int(number)], LEAST)), math.log(len(self.classes))
+                else: more = paid(guess, number), paid(sums[2] / sums[4], number)
+                sums[0], sums[1], sums[3] = sums[0] + float(more[0]), sums[1] + float(more[1]), sums[3] + 1
+            sums[2], sums[4] = sums[2] + number, sums[4] + 1
         self.early.discard(name)
-        self.losses, self.rounds = [loss, of_mean, labels + number, judged], self.rounds + 1
+        self.rounds += 1
 
     def give_up(self, name: str | int) -> None:
         "End an example that will have no label."
@@ -195,7 +202,8 @@ class Examples:
 def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     "Header and arrays of a state file: learner, open examples, counts."
     header, arrays = examples.learner.state(whole=True)
-    said = lambda c: c.prediction if c.probabilities is None else c.probabilities.tolist()
+    plain = lambda v: v.tolist() if isinstance(v, np.ndarray) else v
+    said = lambda c: plain(c.prediction if c.probabilities is None else c.probabilities)
     kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, said(c), name in examples.early]
             for name, c in examples.open.items()]
     current = next((name for name, c in examples.open.items() if c.current), None)
@@ -216,8 +224,9 @@ def read_case(
 
 def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     "Restore a saved service; an error leaves it unchanged."
-    losses = check_array("losses", header["losses"], (4,)).tolist()
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
+    kept = header["losses"] if isinstance(header["losses"][0], list) else [[*header["losses"], float(rounds)]]  # of an earlier release
+    losses = check_array("losses", kept, (len(examples.losses), 5)).tolist()
     learner, current = restored_learner(examples.learner, header["learner"], arrays), header["current"]
     opened = {check_id("id", name): read_case(learner, name == current, *parts) for name, *parts in header["open"]}
     if current is not None and current not in opened: fail("current", current, "an open example")
@@ -239,8 +248,9 @@ class Service(Examples):
 
     learner: of the registry and of protocol OSLR, at the beginning of a round. open: examples without a label, by their ids. wish: "save"
     or "quit" after a line that asked for it; the caller does that, and makes it empty again. lines, rounds, skipped: lines read, examples
-    learnt, examples skipped. losses: sums of squared errors of the predictions, of squared errors of the mean label before each, and of
-    labels; and how many rounds are in the first two: all but those that were predicted before any label.
+    learnt, examples skipped. losses: of each label a list: sums of squared errors of the predictions, of squared errors of the mean label
+    before each, and of labels; how many rounds are in the first two, all but those that were predicted before any label; and how many
+    labels there were.
 
     A learner with a method `learn` (`own.PairwiseLeastSquares`, `own.CoinBetting`, `ito2017.RDA1`) may have 100,000 examples open,
     and labels may come in any order; it learns in the order of the labels. All others hold one example at a time, and a second query
@@ -249,7 +259,8 @@ class Service(Examples):
 
     def __init__(self, learner: Learner):
         super().__init__(learner)
-        self.lines, self.wish, self.checks = 0, "", CHECKS | {"label": check_class if self.classes else check_number}
+        check = check_class if self.classes else check_values if self.several else check_number
+        self.lines, self.wish, self.checks = 0, "", CHECKS | {"label": check}
         self.calls = {op: getattr(self, "_" + op) for op in OPS}
 
     def ready(self) -> dict[str, Any]:
@@ -257,6 +268,7 @@ class Service(Examples):
         lr = self.learner
         about = {"ready": lr.key, "features": lr.d, "budget": lr.budget, "interleaves": lr.late_labels}
         if self.classes: about["classes"] = list(self.classes)
+        if self.several: about["labels"] = len(self.losses)
         return about | {"lines": self.lines, "rounds": self.rounds, "open": len(self.open)}
 
     def answer(self, line: bytes) -> str:
@@ -289,11 +301,13 @@ class Service(Examples):
         if type(values) is dict: values = self._in_order(self.find(id), values)
         prediction = self.tell(id, values)
         if prediction is None: return f'{{{self._asked(id)}}}'
-        told = f'"id": {as_json(id)}, "prediction": {prediction!r}'
+        told = f'"id": {as_json(id)}, "prediction": {each(prediction) if self.several else prediction!r}'
         if self.classes:
             named = dict(zip(map(str, self.classes), self.find(id).predict_proba().tolist(), strict=True))
             told = f'"id": {as_json(id)}, "probabilities": {ENCODE(named)}'
-        if half is not None: told += f', "interval": {ENCODE(None if half == math.inf else [prediction - half, prediction + half])}'
+        if half is not None:
+            ends = [None if h == math.inf else [p - h, p + h] for p, h in zip(each(prediction), each(half), strict=True)]
+            told += f', "interval": {ENCODE(ends if self.several else ends[0])}'
         return f"{{{told}}}"
 
     def _in_order(self, case: OpenCase, values: dict[str, Any]) -> np.ndarray:
@@ -325,12 +339,13 @@ class Service(Examples):
     def _weights(self) -> str:
         if self.classes: raise ValueError("weights of a learner of classes: those of its three predictions stand in its model.json.")
         w = np.asarray(self.learner.coef_, np.float64)
-        support = np.flatnonzero(w)
+        support, level = np.flatnonzero(np.atleast_2d(w).any(axis=0)), np.asarray(self.learner.intercept_)
         named = {"names": [self.learner.names_[i] for i in support]} if self.learner.names_ else {}
-        return ENCODE({"features": support.tolist(), **named, "weights": w[support].tolist(), "intercept": float(self.learner.intercept_)})
+        return ENCODE({"features": support.tolist(), **named, "weights": w[..., support].tolist(), "intercept": level.tolist()})
 
     def _stats(self) -> str:
-        loss, of_mean = (v / self.losses[3] if self.losses[3] else None for v in self.losses[:2])
+        means = [[sums[i] / sums[3] if sums[3] else None for sums in self.losses] for i in range(2)]
+        loss, of_mean = means if self.several else (of[0] for of in means)
         return ENCODE(self.ready() | {"skipped": self.skipped, "mean_loss": loss, "mean_loss_of_mean_label": of_mean})
 
     def _save(self, wish: str = "save", done: str = "saved") -> str:
@@ -554,11 +569,12 @@ SIGNALS = [*EXIT_CODES, *([signal.SIGUSR1] if hasattr(signal, "SIGUSR1") else []
 # %% ../../nbs/practice/service.ipynb #5b1c7e20
 def first_learner(
     learner: str, features: int | None, budget: float | None, seed: int | None, costs: str | Path | None = None,
-    classes: Sequence[Any] | None = None,
+    classes: Sequence[Any] | None = None, labels: int | None = None,
 ) -> Learner:
     "A new learner, or the learner of a file, if it agrees with the arguments."
-    options = None if classes is None else {"classes": classes}
-    if options and learner != "auto": fail("classes", classes, "left out", f"{learner} has none, or knows them; auto takes them")
+    options: dict[str, Any] = {name: v for name, v in (("classes", classes), ("labels", labels)) if v is not None}
+    for option in options:
+        if learner != "auto": fail(option, options[option], "left out", f"{learner} has none, or knows them; auto takes them")
     if costs is not None:
         from oslr_nb.practice.reading import named_prices
 
@@ -608,7 +624,7 @@ class History:
 def serve(
     features: int | None = None, budget: float | None = None, learner: str = "auto", state: str | Path | None = None, every: int = 10_000,
     seed: int | None = None, source: int = 0, sink: int = 1, costs: str | Path | None = None, history: str | Path | None = None,
-    target: str | None = None, classes: Sequence[Any] | None = None, loop: Callable[..., Pipes] = Pipes,
+    target: str | None = None, classes: Sequence[Any] | None = None, labels: int | None = None, loop: Callable[..., Pipes] = Pipes,
 ) -> int:
     """Answer lines of JSON until they end, as the command `oslr serve` does; returns its exit code.
 
@@ -621,18 +637,20 @@ def serve(
     that are called column=value are in one group, unless it says another; one price is stated by all of a group. history:
     table of rows that are known already, wholly or in part, whose columns, but for `target`, that of the labels, give a learner without
     names those of its features; learnt before anything else, unless there is a state, which knows it. classes: of a
-    new learner whose labels are classes: words, numbers, or true and false. loop: what
-    brings the lines and takes the answers; `web.Web` does so over HTTP.
+    new learner whose labels are classes: words, numbers, or true and false. labels: how many numbers a label of a new learner is, at least
+    2; it takes no history. loop: what brings the lines and takes the answers; `web.Web` does so over HTTP.
 
     The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
     state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
     path = None if state is None else check_path(state)
-    lr = first_learner(learner, features, budget, seed, costs, classes) if str(learner).endswith(".npz") else None
+    lr = first_learner(learner, features, budget, seed, costs, classes, labels) if str(learner).endswith(".npz") else None
+    if history is not None and (labels is not None or (lr is not None and lr.label_shape)):
+        fail("history", str(history), "left out with several labels", "it has one target; learn_whole takes several")
     classify = (classes if lr is None else getattr(lr, "classes", None)) is not None
     old = None if history is None else History(check_path(history), target, classify)
     if old is not None and costs is None and lr is None: features = features or len(old.survey.names)
-    service = Service(lr or first_learner(learner, features, budget, seed, costs, classes))
+    service = Service(lr or first_learner(learner, features, budget, seed, costs, classes, labels))
     if old is not None and (path is None or not path.exists()): old.teach(service.learner)
     check_int("every", every, 0)
     with contextlib.ExitStack() as after:

@@ -34,7 +34,8 @@ JSON, LINES = "application/json", "application/x-ndjson"
 ID: dict[str, Any] = {"type": ["string", "integer"], "maxLength": 200, "minimum": -(2**63), "maximum": 2**63 - 1}
 NUMBER = {"type": "number"}
 FIELDS = {  # of messages; the service looks at values more closely
-    "id": ID, "query": ID, "label": {"type": ["number", "string", "boolean"]}, "level": NUMBER,
+    "id": ID, "query": ID, "level": NUMBER,
+    "label": {"type": ["number", "string", "boolean", "array"], "items": {"type": ["number", "null"]}},
     "values": {"type": ["array", "object"], "items": {"type": ["number", "null"]},
                "additionalProperties": {"type": ["number", "string", "null"]}},
 }

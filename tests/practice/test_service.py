@@ -163,7 +163,7 @@ def test_what_is_predicted_before_the_first_label_is_not_judged(tmp_path):
             if t >= 3: label(t)
         for t in range(3): label(t)
         found.append(ask(service, "stats"))
-    assert found[0]["rounds"] == 40 and service.losses[3] == 36
+    assert found[0]["rounds"] == 40 and service.losses[0][3] == 36
     for name, rel in (("mean_loss", 0.1), ("mean_loss_of_mean_label", 1e-6)):
         assert found[0][name] == pytest.approx(found[1][name], rel=rel)
 

@@ -236,6 +236,7 @@ def restored_case(
     case = OpenCase.__new__(OpenCase)
     case.learner, case.explore, case.explored = learner, True, explored
     case.features, case.rows, case.values, case.prediction, case.probabilities = features, rows, values, prediction, None
-    if isinstance(prediction, list): case.prediction, case.probabilities = prediction[-1], np.array(prediction)
+    if isinstance(prediction, list) and learner.label_shape: case.prediction = np.array(prediction)
+    elif isinstance(prediction, list): case.prediction, case.probabilities = prediction[-1], np.array(prediction)
     if current: learner._case = case
     return case

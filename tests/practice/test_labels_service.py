@@ -1,0 +1,105 @@
+"""Several labels over the lines of a service: lists of numbers, null for one that is not known; files, kills, refusals."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import refused
+
+import oslr_nb as oslr
+from oslr_nb.practice import service as sv
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((300, 10))
+Y = np.column_stack([X[:, 2] - X[:, 7], 1e3 + 100 * X[:, 5]]) + RNG.standard_normal((300, 2)) * [0.1, 10]
+Y[RNG.random(Y.shape) < 0.15] = np.nan
+ARGS = ["--features", "10", "--budget", "4", "--labels", "2", "--seed", "3"]
+plain = lambda y: [None if v != v else v for v in y.tolist()]
+
+
+def ask(service, op, **fields): return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
+def fresh(): return sv.Service(oslr.auto(10, 4, labels=2, seed=3))
+
+
+def test_lines_are_simulate():
+    service, run = fresh(), oslr.simulate(oslr.auto(10, 4, labels=2, seed=3), X, Y)
+    assert service.ready()["labels"] == 2
+    for t in range(300):
+        S = ask(service, "query", id=t)["features"]
+        told = ask(service, "values", id=t, values=X[t, S].tolist(), level=0.9)
+        assert told["prediction"] == run.predictions[t].tolist() and len(told["interval"]) == 2
+        assert ask(service, "label", id=t, label=plain(Y[t]))["rounds"] == t + 1
+    stats, weights, lr = ask(service, "stats"), ask(service, "weights"), service.learner
+    for j in range(2):
+        known = np.flatnonzero(~np.isnan(Y[:, j]))
+        assert stats["mean_loss"][j] == pytest.approx(run.losses[known[1:], j].mean())
+        before = np.cumsum(Y[known, j])[:-1] / np.arange(1, len(known))
+        assert stats["mean_loss_of_mean_label"][j] == pytest.approx(np.mean((Y[known[1:], j] - before) ** 2))
+    w, level = lr.linear_function()
+    assert weights["weights"] == w[:, weights["features"]].tolist() and weights["intercept"] == level.tolist()
+    assert not np.delete(w, weights["features"], axis=1).any()
+
+
+def test_a_file_keeps_open_examples(tmp_path):
+    service, waiting = fresh(), []
+    for t in range(120):
+        S = ask(service, "query", id=t)["features"]
+        if t % 5: ask(service, "values", id=t, values=[None if t % 7 == 0 else X[t, S[0]], *X[t, S[1:]].tolist()])
+        waiting.append(t)
+        if len(waiting) > 6 and (i := waiting.pop(int(RNG.integers(6)))) % 5: ask(service, "label", id=i, label=plain(Y[i]))
+    service.save(tmp_path / "s.npz")
+    other = fresh()
+    other.restore(tmp_path / "s.npz")
+    assert other.losses == service.losses and other.rounds == service.rounds and set(other.open) == set(service.open)
+    for t in list(service.open):
+        said = [ask(s, "label", id=t, label=plain(Y[t])) if t % 5 else ask(s, "skip", id=t) for s in (service, other)]
+        assert said[0] == said[1] and "error" not in said[0]
+    for op in ("stats", "weights"): assert ask(service, op) == ask(other, op)
+
+
+def run(lines, *args, kill=False):
+    "Answers of a process; it is killed after the last one, or its input ends."
+    pipe = subprocess.PIPE
+    p = subprocess.Popen([sys.executable, "-m", "oslr_nb", "serve", *args], stdin=pipe, stdout=pipe, stderr=pipe)
+    p.stdout.readline()
+    out = []
+    for line in lines:
+        p.stdin.write(line + b"\n")
+        p.stdin.flush()
+        out.append(p.stdout.readline().strip().decode())
+    if kill: p.kill()
+    p.communicate()
+    return out
+
+
+def test_a_kill_loses_nothing(tmp_path):
+    service, lines, answers = fresh(), [], []
+    for t in range(40):
+        for op, fields in (("query", {}), ("values", None), ("label", {"label": plain(Y[t])})):
+            more = {"values": X[t, service.open[t].features].tolist()} if fields is None else fields
+            lines.append(json.dumps({"op": op, "id": t, **more}).encode())
+            answers.append(service.answer(lines[-1]))
+    for i, j in ((0, 41), (41, 80), (80, 120)):
+        assert run(lines[i:j], *ARGS, "--state", str(tmp_path / "s.npz"), kill=True) == answers[i:j]
+
+
+def test_for_people(tmp_path):
+    service = fresh()
+    S = ask(service, "query", id="a")["features"]
+    ask(service, "values", id="a", values=X[0, S].tolist())
+    for bad in ([1.0], [1, 2, 3], 1.0, "a", [1, "a"], [1, 1e300], [[1, 2]], {"a": 1}, True, None, []):
+        assert "label" in ask(service, "label", id="a", label=bad)["error"]
+    assert ask(service, "label", id="a", label=[None, None]) == {"id": "a", "rounds": 1}
+    assert ask(service, "stats")["mean_loss"] == [None, None]
+    lr = oslr.auto(10, 4, labels=2, seed=0)
+    lr.save(tmp_path / "lr.npz")
+    assert json.loads(run([b'{"op": "stats"}'], "--learner", str(tmp_path / "lr.npz"))[0])["labels"] == 2
+    (tmp_path / "old.csv").write_text("a,b,y\n1,2,3\n")
+    more = {"history": tmp_path / "old.csv", "target": "y"}
+    with refused("history = "): sv.serve(10, 4, labels=2, **more)
+    with refused("history = "): sv.serve(learner=str(tmp_path / "lr.npz"), **more)
+    with refused("labels = 2: it must be left out"): sv.serve(10, 4, "own.CoinBetting", labels=2)
+    with refused("labels = 1: "): sv.serve(10, 4, labels=1)
+    with refused("labels = 2: it must be None with classes"): sv.serve(10, 4, labels=2, classes="ab")
