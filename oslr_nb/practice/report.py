@@ -358,7 +358,7 @@ def report_text(r: dict[str, Any]) -> str:
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
     if r["classes"]:
         several = " (of several classes, the root of the sum of squares)" if len(r["classes"]["names"]) > 2 else ""
-        return "\n".join([*out, f"A weight is what a deviation of the feature adds to the log-odds{several}, a mean of the three "
+        return "\n".join([*out, f"A weight is what a deviation of the feature adds to the log-odds{several}, a mean of the "
                           "predictions that the learner mixes: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a "
                           "new row.", ""])
     out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
@@ -372,7 +372,7 @@ def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
     prices = {f.get("group", f["column"]): f["price"] for f in model["features"] if "price" in f}
     order = sorted(model["features"], key=lambda f: -r["bought"][place[f["name"]]])
     numbers = lambda i: (weight_text(r, i), f"{r['bought'][i] / r['rounds']:.1%}")
-    if r["classes"]: made_of = "The probabilities are a mixture of three predictions."
+    if r["classes"]: made_of = "The probabilities are a mixture of those of several predictors."
     else: made_of = f"The prediction is {model['intercept']:.6g} and the sum of weights times features."
     rows = [(cell(f["name"]), *numbers(place[f["name"]]), *[f"{f.get('price', 0):g}"] * bool(prices)) for f in order]
     out = [f"# Model card: {cell(r['target'])}", "",

@@ -337,7 +337,7 @@ class Service(Examples):
         return ENCODE({"id": id, "skipped": self.skipped})
 
     def _weights(self) -> str:
-        if self.classes: raise ValueError("weights of a learner of classes: those of its three predictions stand in its model.json.")
+        if self.classes: raise ValueError("weights of a learner of classes: those of its predictors stand in its model.json.")
         w = np.asarray(self.learner.coef_, np.float64)
         support, level = np.flatnonzero(np.atleast_2d(w).any(axis=0)), np.asarray(self.learner.intercept_)
         named = {"names": [self.learner.names_[i] for i in support]} if self.learner.names_ else {}

@@ -9,6 +9,7 @@ import pytest
 from conftest import refused
 
 import oslr_nb as oslr
+from oslr_nb.own.moments.classes import COUNTS, CUT, KEEP
 
 
 def stream(T: int = 3000, d: int = 20, seed: int = 0):
@@ -202,3 +203,18 @@ def test_groups_of_several():
     known = oslr.auto(18, 2, classes=range(3), groups=np.arange(18) // 3, seed=0)
     known.learn_whole(X[:500], y[:500])
     assert set(known.favourites_.tolist()) == {3, 4, 5, 9, 10, 11}
+
+
+def test_features_of_no_use_cost_no_more_than_the_theorem_says():
+    "Labels that no feature has to do with, nearly all of one class: beside the shares so far, with the uniform part (Theorem CL 1)."
+    T = 1000
+    for K in (2, 4):
+        rng = np.random.default_rng(K)
+        X, y = rng.standard_normal((T, 30)), rng.choice(K, T, p=[0.97, *[0.03 / (K - 1)] * (K - 1)])
+        lr, tally, more = oslr.auto(30, 6, classes=list(range(K)), seed=0), np.full(K, 0.5), 0.0
+        for x, c in zip(X, y, strict=True):
+            p = lr.predict_proba(x[lr.query()])
+            lr.update(int(c))
+            more += math.log((1 - CUT) * tally[c] / tally.sum() + CUT / K) - math.log(p[c])
+            tally[c] += 1
+        assert more <= (1 + T * (1 - KEEP) / KEEP) * math.log(4 if K == 2 else 3) / COUNTS

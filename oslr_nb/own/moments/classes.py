@@ -63,10 +63,11 @@ class Heads(NamedTuple):
     few: Annotated[np.ndarray, Role(("scores", "seats + 1"))]  # of the favourites
     few_inverse: Annotated[np.ndarray, Role(("scores", "seats + 1", "seats + 1"))]
     seat: Annotated[np.ndarray, Role(("d",), "derived", np.int64, "seats + 1")]  # of a feature among the favourites, from 1 on; 0 for none
-    losses: Annotated[np.ndarray, Role((3,))]  # what past losses of the heads count
+    losses: Annotated[np.ndarray, Role((4,))]  # what past losses of the heads count
+    tally: Annotated[np.ndarray, Role(("kinds",))]  # examples of each class
     by_class: Annotated[np.ndarray, Role(("several", "d", 2))]  # of three classes and more: how often a feature was bought, and its sum
-    raw: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # probabilities of the heads
-    q: Annotated[np.ndarray, Role((3, "kinds"), "scratch")]  # with the uniform part
+    raw: Annotated[np.ndarray, Role((4, "kinds"), "scratch")]  # probabilities of the heads
+    q: Annotated[np.ndarray, Role((4, "kinds"), "scratch")]  # with the uniform part
     out: Annotated[np.ndarray, Role(("kinds",), "scratch")]  # the mixture
     s: Annotated[np.ndarray, Role((2,), "scratch")]  # what the line sees
     z: Annotated[np.ndarray, Role(("d",), "scratch")]  # standardised values, in the order of the purchase
@@ -113,6 +114,9 @@ def guess(S: np.ndarray, values: np.ndarray, s: float, single: np.ndarray, centr
         score[c] = 0.0
         for a in range(m + 1): score[c] += heads.few[c, a] * x[a]
     link(score, heads.raw[2])
+    total = 0.5 * heads.tally.size
+    for c in range(heads.tally.size): total += heads.tally[c]
+    for c in range(heads.tally.size): heads.raw[3, c] = (heads.tally[c] + 0.5) / total
     mix(heads.raw, heads.losses, heads.q, heads.out)
 
 
@@ -135,6 +139,7 @@ def teach(label: int, S: np.ndarray, heads: Heads) -> None:
     "What the class of the example teaches the heads that have just guessed."
     wide, squares, losses, C, d = heads.wide, heads.wide_squares, heads.losses, heads.score.size, heads.seat.size
     for i in range(losses.size): losses[i] = KEEP * (losses[i] - COUNTS * math.log(heads.q[i, label]))
+    heads.tally[label] += 1
     for c in range(C):
         own = 1 if C == 1 else c  # the class whose score this is
         truth = 1.0 if label == own else 0.0
@@ -164,7 +169,7 @@ def sums_of(state: Any) -> Moments:
 def heads_of(state: Any) -> Heads:
     "The part of the state that says how likely the classes are."
     return Heads(state.line, state.line_inverse, state.wide, state.wide_squares, state.few, state.few_inverse, state.seat, state.losses,
-                 state.by_class, state.raw, state.q, state.out, state.s, state.z, state.x, state.score, state.v)
+                 state.tally, state.by_class, state.raw, state.q, state.out, state.s, state.z, state.x, state.score, state.v)
 
 
 @kernel
@@ -200,7 +205,6 @@ def count_class(c: int, n: int, sums: Moments, heads: Heads) -> None:
         if f.first < FIRST: continue
         row[0] += 1
         row[1] += sums.values[a] - f.origin
-
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #4a4bc04f
 def check_classes(classes: Any) -> tuple:
@@ -258,7 +262,8 @@ def block_gain(V: np.ndarray, B: np.ndarray, J: np.ndarray) -> float:
 class Classifier(PairwiseLeastSquares):
     """Probabilities of classes from a few features of each example; nothing to tune.
 
-    It buys as `own.PairwiseLeastSquares` does, and mixes three logistic heads on what was bought, with more than two classes two of them.
+    It buys as `own.PairwiseLeastSquares` does, and mixes logistic heads on what was bought, three for two classes and two for
+    more, and the shares of the classes so far.
 
     Parameters
     ----------
@@ -307,7 +312,7 @@ class Classifier(PairwiseLeastSquares):
     State = State
     kernels = (select_for_classes, predict_classes, learn_class)
     line: np.ndarray; line_inverse: np.ndarray; wide: np.ndarray; wide_squares: np.ndarray; few: np.ndarray  # of `Heads`
-    few_inverse: np.ndarray; seat: np.ndarray; losses: np.ndarray; by_class: np.ndarray
+    few_inverse: np.ndarray; seat: np.ndarray; losses: np.ndarray; tally: np.ndarray; by_class: np.ndarray
     out: np.ndarray; feature: np.ndarray
 
     def __init__(
@@ -494,7 +499,9 @@ class Classifier(PairwiseLeastSquares):
         few = np.where(self.seat[F] > 0, self.few[:, self.seat[F] - 1], 0.0)
         scores = [[{"weights": row.tolist(), "intercept": float(b)} for row, b in zip(part, last, strict=True)]
                   for part, last in ((self.wide[:, F], self.wide[:, self.d]), (few, self.few[:, self.seats]))]
-        heads = [line, *({"scores": part} for part in scores)]
+        odds = np.log(self.tally + 0.5)
+        constant = [{"weights": [0.0] * len(F), "intercept": v} for v in (odds if self.several else odds[1:] - odds[0]).tolist()]
+        heads = [line, *({"scores": part} for part in (*scores, constant))]
         heads = [{"share": float(share)} | head for share, head in zip(shares / shares.sum(), heads, strict=True) if share]
         return json.dumps(model | {"classes": list(self.classes), "extreme": EXTREME, "uniform": CUT, "heads": heads}, indent=1)
 
