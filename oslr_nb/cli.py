@@ -170,7 +170,7 @@ def warm(
 def run(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.")],
-    target: Annotated[str, Option(help="Column to predict.")],
+    target: Annotated[list[str], Option(help="Column to predict.")],
     budget: Annotated[float, Option(help="Features to buy for each row, at least 2, an encoded column counts once; with --priced, money.")],
     learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
@@ -205,7 +205,8 @@ def run(
     more |= {"labelled": labelled, "progress": sys.stderr.isatty()}
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):
-        run_table(data, target=target, budget=budget, options=option or (), out=out, **more)
+        if len(target) > 1: raise ValueError(f"target = {target}: it must be one column (`OSLRRegressor` and `simulate` take several).")
+        run_table(data, target=target[0], budget=budget, options=option or (), out=out, **more)
     typer.echo((out / "report.md").read_text(encoding="utf8"))
     typer.echo(f"written to {out}: {', '.join(WRITTEN)}")
 

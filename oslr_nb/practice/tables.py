@@ -66,7 +66,7 @@ def filled_options(learner: str, options: Any, budget: int, T: int) -> dict[str,
     if entry and entry.protocol != "OSLR": fail("learner", learner, "one of protocol OSLR", f"it plays {entry.protocol}")
     given = inspect.signature(entry.cls if entry else auto).parameters
     for name in options:
-        if name in KNOWN: fail("option", name, "another name", "the run knows it")
+        if name in KNOWN: fail("option", name, "another name", "a run predicts one column" if name == "labels" else "the run knows it")
         if name not in given: fail("option", name, "one of " + ", ".join(n for n in given if n not in KNOWN), f"the options of {learner}")
     if entry is None: return options
     missing = lambda name: name in given and given[name].default in (None, inspect.Parameter.empty)

@@ -103,3 +103,13 @@ def test_for_people(tmp_path):
     with refused("labels = 2: it must be left out"): sv.serve(10, 4, "own.CoinBetting", labels=2)
     with refused("labels = 1: "): sv.serve(10, 4, labels=1)
     with refused("labels = 2: it must be None with classes"): sv.serve(10, 4, labels=2, classes="ab")
+
+
+@pytest.mark.parametrize(("more", "words"), [
+    (["--target", "b"], "target = ['a', 'b']: it must be one column"), (["--option", "labels=2"], "a run predicts one column"),
+])
+def test_a_run_of_a_table_predicts_one_column(more, words, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,c,d\n1,2,3,4\n2,3,4,5\n")
+    line = [sys.executable, "-m", "oslr_nb", "run", "t.csv", "--target", "a", "--budget", "2", *more]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2 and words in done.stderr and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
