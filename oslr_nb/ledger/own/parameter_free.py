@@ -25,6 +25,86 @@ from ...core.game.learner import Learner
 from ..claims import Case, Evidence, agrees, claim, farthest_from_one, mean_limit
 from ...papers.ito2017.algorithm1 import RDA1
 
+# %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
+@dataclass
+class Game:
+    "A game of a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
+
+    g: np.ndarray
+    weights: np.ndarray
+    free: np.ndarray
+    hints: np.ndarray
+    cut: np.ndarray
+    bet: np.ndarray
+    limits: np.ndarray
+    player: Bettor
+
+
+def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: type[Bettor] = Bettor) -> Game:
+    "Bet against gradients (n,), with limits of the weight (n,) before each (default: none)."
+    limits, player, rounds, total = np.full(len(g), math.inf) if limits is None else limits, bettor(), [], 0.0
+    for t, x in enumerate(g.tolist()):
+        w, free, hint = player.weight, player.free, player.hint
+        cut = max(-player.trust * hint, min(player.trust * hint, x)) if hint else 0.0
+        used = cut if w == free or cut * w > 0 else 0.0
+        player.learn(x, endowment, float(limits[min(t + 1, len(g) - 1)]))
+        rounds.append((w, free, hint, cut, used))
+        total += used
+    found = Game(g, *np.array(rounds).T, limits, player)
+    assert abs(player.total * player.hint - total) <= 1e-9 * (1 + np.abs(g).sum())  # the bettor counts the same gradients
+    return found
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #85dae4af
+class Careless(Bettor):
+    "The constant of small bets."
+    kappa = 0.5
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #e70c8bd2
+def games(kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    "Sequences of gradients of one weight, of lengths up to 2^9; among those that grow one jump after which all are alike."
+    if kind == "growing": yield np.r_[1.0, np.full(64, 30.0)]
+    for n in (2 ** np.arange(1, 10)).tolist():
+        if kind == "one way": yield -np.ones(n)
+        elif kind == "signs": yield rng.choice([-1.0, 1.0], n)
+        elif kind == "drift": yield rng.standard_normal(n) + rng.uniform(-1, 1)
+        elif kind == "small after one": yield -np.r_[1.0, np.full(n, 10 ** rng.uniform(-4, 0))]
+        elif kind == "there and back": yield np.r_[-np.ones(n), np.ones(n)]
+        elif kind == "growing": yield rng.choice([-1.0, 1.0], n) * 2.0 ** rng.uniform(0, 10, n)
+
+
+KINDS = ["one way", "signs", "drift", "small after one", "there and back", "growing"]
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
+class Stubborn(Bettor):
+    "Never doubles its hint."
+
+    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
+        super().learn(max(-self.hint, min(self.hint, g)) if self.hint else g, endowment, limit)
+
+# %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
+@claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
+       cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
+       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
+       controls={"two thirds of what betting costs": {"paid": (2 / 3, 1, 1, 1)},
+                 "gradients beyond the hint for nothing, against the comparator": {"paid": (1, 0, 1, 1)},
+                 "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
+                 "no price for early rounds": {"paid": (1, 1, 1, 0)}})
+def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
+    """Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round). paid: the parts of the bound
+    that count: betting, cutting against u, cutting against the weights, early rounds."""
+    (kind, scale), sides = case.value, [(0.0, 1.0)]
+    for g in (g for g in games(kind, case.rng) if len(g) <= 256):
+        for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
+            full = np.r_[g, last]
+            f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
+            p, M = f.player, float(np.abs(f.g).max())
+            W = float(np.abs(f.weights[np.abs(f.g) > f.hints]).max(initial=0.0))
+            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
+                early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
+                parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
+                sides.append((float(f.g @ (f.weights - u)), float(np.dot(parts, paid))))
+    return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
+
 # %% ../../../nbs/own/02_parameter_free.ipynb #c4594a16
 def coin_rival(kind: str, d: int, top: int, seed: Any = None) -> Any:
     "The learner with k' = k1 + 2 (two), or without random features (greedy) or favourites (uniform)."
@@ -114,86 +194,6 @@ def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
     return farthest_from_one({
         "bound": share * found / (nu * chi / 2 * Z + 2 * Y**2), "bet": bound_bet(-size, Theta, T, 5, 0.3) / bet,
         "no weight": bound_bet(0.0, Theta, T, 5, 0.3) / 0.3, "no gradient": bound_bet(size, 0.0, 0.0, 0, 0.3) / 0.3})
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #28aba443
-@dataclass
-class Game:
-    "A game of a bettor, round by round: gradients, weights, free weights, hints before, cut gradients, those bet on, limits."
-
-    g: np.ndarray
-    weights: np.ndarray
-    free: np.ndarray
-    hints: np.ndarray
-    cut: np.ndarray
-    bet: np.ndarray
-    limits: np.ndarray
-    player: Bettor
-
-
-def play_game(g: np.ndarray, limits: np.ndarray | None = None, endowment: float = 1.0, bettor: type[Bettor] = Bettor) -> Game:
-    "Bet against gradients (n,), with limits of the weight (n,) before each (default: none)."
-    limits, player, rounds, total = np.full(len(g), math.inf) if limits is None else limits, bettor(), [], 0.0
-    for t, x in enumerate(g.tolist()):
-        w, free, hint = player.weight, player.free, player.hint
-        cut = max(-player.trust * hint, min(player.trust * hint, x)) if hint else 0.0
-        used = cut if w == free or cut * w > 0 else 0.0
-        player.learn(x, endowment, float(limits[min(t + 1, len(g) - 1)]))
-        rounds.append((w, free, hint, cut, used))
-        total += used
-    found = Game(g, *np.array(rounds).T, limits, player)
-    assert abs(player.total * player.hint - total) <= 1e-9 * (1 + np.abs(g).sum())  # the bettor counts the same gradients
-    return found
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #85dae4af
-class Careless(Bettor):
-    "The constant of small bets."
-    kappa = 0.5
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #e70c8bd2
-def games(kind: str, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    "Sequences of gradients of one weight, of lengths up to 2^9; among those that grow one jump after which all are alike."
-    if kind == "growing": yield np.r_[1.0, np.full(64, 30.0)]
-    for n in (2 ** np.arange(1, 10)).tolist():
-        if kind == "one way": yield -np.ones(n)
-        elif kind == "signs": yield rng.choice([-1.0, 1.0], n)
-        elif kind == "drift": yield rng.standard_normal(n) + rng.uniform(-1, 1)
-        elif kind == "small after one": yield -np.r_[1.0, np.full(n, 10 ** rng.uniform(-4, 0))]
-        elif kind == "there and back": yield np.r_[-np.ones(n), np.ones(n)]
-        elif kind == "growing": yield rng.choice([-1.0, 1.0], n) * 2.0 ** rng.uniform(0, 10, n)
-
-
-KINDS = ["one way", "signs", "drift", "small after one", "there and back", "growing"]
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #419cae54
-class Stubborn(Bettor):
-    "Never doubles its hint."
-
-    def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
-        super().learn(max(-self.hint, min(self.hint, g)) if self.hint else g, endowment, limit)
-
-# %% ../../../nbs/own/02_parameter_free.ipynb #33da9c75
-@claim("own", "regret on every path, one coordinate", id="PF6", tier="certificate", proof="thm-path",
-       cases=[(k, c) for k in KINDS for c in (1e-3, 1.0, math.inf)],
-       tex=r"\textstyle\sum g(w-u)\le\varepsilon+\lvert u\rvert(\dots)+M(\lvert u\rvert+W)+E(u)",
-       controls={"two thirds of what betting costs": {"paid": (2 / 3, 1, 1, 1)},
-                 "gradients beyond the hint for nothing, against the comparator": {"paid": (1, 0, 1, 1)},
-                 "gradients beyond the hint for nothing, against the weights": {"paid": (1, 1, 0, 1)},
-                 "no price for early rounds": {"paid": (1, 1, 1, 0)}})
-def regret_on_every_path(case: Case, paid: tuple[float, ...] = (1, 1, 1, 1)) -> Evidence:
-    """Both sides at the worst game and comparator, endowment 1; case (game, limit of the first round). paid: the parts of the bound
-    that count: betting, cutting against u, cutting against the weights, early rounds."""
-    (kind, scale), sides = case.value, [(0.0, 1.0)]
-    for g in (g for g in games(kind, case.rng) if len(g) <= 256):
-        for last in ([], [1.0], [50.0 * np.abs(g).max()], [-50.0 * np.abs(g).max()]):
-            full = np.r_[g, last]
-            f = play_game(full, scale * np.arange(1.0, len(full) + 1) ** 0.25)
-            p, M = f.player, float(np.abs(f.g).max())
-            W = float(np.abs(f.weights[np.abs(f.g) > f.hints]).max(initial=0.0))
-            for u in [s * 10.0**e for e in range(-4, 5) for s in (-1, 1)] + [0.0]:
-                early = float((np.abs(f.cut) * np.maximum(abs(u) - f.limits, 0))[f.bet != f.cut].sum())
-                parts = bound_bet(u, p.hint, p.squares * p.hint**2, int(p.doublings)), M * abs(u), M * W, early
-                sides.append((float(f.g @ (f.weights - u)), float(np.dot(parts, paid))))
-    return Evidence.worst((pair for pair in sides if pair[0] >= 0), rtol=1e-9)
 
 # %% ../../../nbs/own/02_parameter_free.ipynb #da2495bd
 @claim("own", "coin betting, compiled", id="PF11", tier="certificate", proof="alg-coin",
