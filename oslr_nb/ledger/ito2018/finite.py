@@ -212,7 +212,7 @@ def unbounded_weights(case: Case, ball: bool = False, against: int = 2) -> Evide
     return Evidence(found[0] - found[1], "<=", 10 * math.sqrt(T))
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc342f6b
-BLOCK_FUNCTIONS = ("vaw", "ons", "ogd", "best ridge of vaw", "best ridge of ons", "rate", "step of descent")
+BLOCK_FUNCTIONS = ("vaw", "ons", "ogd", "best ridge of vaw", "best ridge of ons", "rate", "step of descent", "best length", "its bound")
 
 
 @claim("ito2018", "Theorem 1, the bound as a function", id="C15", tier="exact", proof="thm-block", cases=20,
@@ -220,7 +220,7 @@ BLOCK_FUNCTIONS = ("vaw", "ons", "ogd", "best ridge of vaw", "best ridge of ons"
        controls={f"half of {name}": {"halved": name} for name in BLOCK_FUNCTIONS}
        | {"K in the place of its root": {"power": 1.0}, "without M": {"range": False}, "a whole last block": {"whole": True}})
 def bound_as_function(case: Case, halved: str = "", power: float = 0.5, range: bool = True, whole: bool = False) -> Evidence:
-    "Of seven functions at random arguments the value over the formula farthest from 1."
+    "Of nine functions at random arguments the value over the formula farthest from 1."
     rng, root, log = case.rng, math.sqrt, math.log
     K, k, block, n = (int(v) for v in rng.integers((2, 1, 2, 2), (500, 9, 300, 300)))
     rest, (D, X, Y, a, step) = int(rng.integers(1, block)), (10 ** rng.uniform((-1, -1, -1, -1, -0.5), (1, 1, 1, 1, 0.5))).tolist()
@@ -243,10 +243,12 @@ def bound_as_function(case: Case, halved: str = "", power: float = 0.5, range: b
             s = block * X**2 / m
             found[f"best ridge of {kind}"] = best * (best + s) / (size**2 * m * s / D**2)
     j = float(rng.integers(1, 99))
+    q, length = rng.uniform(0, 0.9), lambda q: (2 * a * (1 - q) / step) ** (2 / (3 - 2 * q)) * (T / K) ** (1 / (3 - 2 * q))
+    real, least = corollary_2(T, K, q, a, step)
+    found["best length"], found["its bound"] = real / length(q), least / ((3 - 2 * q) * a * T * length(q) ** (q - 1))
     found["rate"] = block_rate(j, K) / (2 * root((1 - 1 / root(K)) / (j + 1)))
     found["step of descent"] = descent_step(j, D, X, Y) / (D * root(2 / j) / (2 * (D * X + Y) * X))
     return farthest_from_one(found, halved)
-
 
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #01b113e8
 @claim("ito2018", "Algorithm 1, as compiled", id="C2c", tier="certificate", proof="alg-block",
