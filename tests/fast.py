@@ -33,6 +33,8 @@ def tests_of(files: list[str]) -> list[str]:
     claim_ids([])
     found = [f for f in files if f.startswith("tests/") and Path(f).name.startswith("test_") and f.endswith(".py") and (TOP / f).exists()]
     pages = [f.removeprefix("nbs/") for f in files if f.endswith(".ipynb") and (TOP / f).exists()]
+    beside = [p for page in pages for p in (TOP / "nbs" / page).parent.glob(f"{Path(page).stem}_*.ipynb")]  # proofs of a chapter
+    pages = list(dict.fromkeys([*pages, *(p.relative_to(TOP / "nbs").as_posix() for p in beside)]))
     if "oslr_nb/claims.json" in files:  # the pages that show the ledger
         asks = re.compile(r"ledger\.claims import .*(Ledger|claim_ids)")
         told = [p for p in sorted((TOP / "nbs").rglob("*.ipynb")) if asks.search(p.read_text("utf-8"))]

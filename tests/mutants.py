@@ -324,7 +324,8 @@ def apply(m: Mutant, root: Path) -> None:
 
 def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     "The first test that notices the mutant, or an empty string; slow pages come last."
-    page = re.findall(r"^# %% \S*?nbs/(\S+\.ipynb) ", (root / m.module).read_text(encoding="utf-8"), re.M)[-1]
+    pages = re.findall(r"^# %% \S*?nbs/(\S+\.ipynb) ", (root / m.module).read_text(encoding="utf-8"), re.M)
+    pages = " or ".join(sorted({Path(page).stem for page in pages if "/00_" not in page}))  # with that of its proofs
     part, *names = Path(m.module).with_suffix("").parts[1:]
     paper = names[0] if part in ("papers", "ledger") else "own" if part == "own" else ""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
@@ -332,7 +333,7 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
     room, stem = Path(m.module).parent.name, Path(m.module).stem
     stems = (paper, stem, f"{room}_{stem}", f"{part}_{names[0]}")
     own = [[str(p)] for name in dict.fromkeys(stems) for p in (root / "tests").rglob(f"test_{name}.py")]
-    steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and {Path(page).stem}"]]
+    steps = [["tests/test_learners.py", "-k", paper], *own, ["tests/test_notebooks.py", "-k", f"shows and ({pages})"]]
     for step in steps:
         try: done = subprocess.run(command + step, cwd=root, env=env, capture_output=True, text=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired: return "timeout"
