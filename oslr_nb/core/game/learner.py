@@ -304,7 +304,7 @@ class Learner:
             self._next += 1
             return q
 
-    def predict(self, values: Any) -> Any:
+    def predict(self, values: Any) -> float:
         """OSLR: predict from the bought values.
 
         Parameters
@@ -497,7 +497,7 @@ class Learner:
         """
         fail("learner", type(self).__name__, "own.PairwiseLeastSquares", "others keep no widths of intervals")
 
-    def predict_from(self, S: Any, values: Any) -> Any:
+    def predict_from(self, S: Any, values: Any) -> float:
         """Predict an example of which these features were bought, between two rounds; nothing is learnt.
 
         Parameters
@@ -573,7 +573,7 @@ class Learner:
             if self.protocol == "OSLR": self._made[3](self.d, *plan, *state)
             self._made[2](label, self.d, True, *plan, *state)
 
-    def learn(self, S: Any, values: Any, y: Any, *, explored: bool = True, given: bool = False) -> Any:
+    def learn(self, S: Any, values: Any, y: Any, *, explored: bool = True, given: bool = False) -> float:
         """Learn from an example of which these features were bought, between two rounds: a whole round whose purchases are given.
 
         Parameters

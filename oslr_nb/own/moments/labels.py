@@ -201,6 +201,14 @@ class SeveralLabels(Learner):
         if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
         return np.where(np.isnan(X[:, F]), self.means_[F], X[:, F]) @ w[:, F].T + level
 
+    def predict(self, values: Any) -> Any:
+        "As for `Learner`, of each label (m,)."
+        return super().predict(values)
+
+    def predict_from(self, S: Any, values: Any) -> Any:
+        "As for `Learner`, of each label (m,)."
+        return super().predict_from(S, values)
+
     def half_width(self, level: float = 0.9) -> np.ndarray:
         "As for `Learner`, of each label (m,)."
         return np.array([lr.half_width(level) for lr in self.party])
