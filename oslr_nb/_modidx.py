@@ -11,6 +11,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                              'oslr_nb.cli.letter': ('cli.html#letter', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.list_learners': ('cli.html#list_learners', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.main': ('cli.html#main', 'oslr_nb/cli.py'),
+                             'oslr_nb.cli.only': ('cli.html#only', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.predict': ('cli.html#predict', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.recommend': ('cli.html#recommend', 'oslr_nb/cli.py'),
                              'oslr_nb.cli.reproduce': ('cli.html#reproduce', 'oslr_nb/cli.py'),

@@ -100,6 +100,12 @@ def stop_at_errors(out: str = "", interrupted: str = "", ctx: Any = None, known:
         raise typer.Exit(130) from None
 
 
+def only(target: list[str]) -> str:
+    "The one column to predict."
+    if len(target) > 1: raise ValueError(f"target = {target}: it must be one column (`OSLRRegressor` and `simulate` take several).")
+    return target[0]
+
+
 def show_version(wanted: bool) -> None:
     "Print the version and end."
     if not wanted: return
@@ -170,7 +176,7 @@ def warm(
 def run(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV file (UTF-8, with a header line) or a Parquet file.")],
-    target: Annotated[list[str], Option(help="Column to predict.")],
+    target: Annotated[list[str], Option(metavar="<str>", help="Column to predict.")],
     budget: Annotated[float, Option(help="Features to buy for each row, at least 2, an encoded column counts once; with --priced, money.")],
     learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
@@ -205,8 +211,7 @@ def run(
     more |= {"labelled": labelled, "progress": sys.stderr.isatty()}
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):
-        if len(target) > 1: raise ValueError(f"target = {target}: it must be one column (`OSLRRegressor` and `simulate` take several).")
-        run_table(data, target=target[0], budget=budget, options=option or (), out=out, **more)
+        run_table(data, target=only(target), budget=budget, options=option or (), out=out, **more)
     typer.echo((out / "report.md").read_text(encoding="utf8"))
     typer.echo(f"written to {out}: {', '.join(WRITTEN)}")
 
@@ -287,7 +292,7 @@ def letter(key: Annotated[str, Argument(help="Key of a paper with errata, for ex
 def recommend(
     ctx: typer.Context,
     data: Annotated[Path, Argument(help="A CSV or Parquet file of complete examples, in the order in which they came.")],
-    target: Annotated[str, Option(help="Column of the labels.")],
+    target: Annotated[list[str], Option(metavar="<str>", help="Column of the labels.")],
     budget: Annotated[float | None, Option(help="Features to buy in a round; with --costs, money (default: what is enough).")] = None,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
     theory: Annotated[bool, Option("--theory", help="Say what the theorem of each learner promises, too.")] = False,
@@ -304,7 +309,7 @@ def recommend(
 
     with stop_at_errors(ctx=ctx):
         found = recommend_table(
-            data, target, budget=budget, costs=costs, encode=encode or (), impute=impute, ignore=ignore or (),
+            data, only(target), budget=budget, costs=costs, encode=encode or (), impute=impute, ignore=ignore or (),
             missing=missing or (), keep=keep or (), classify=classify, labelled=labelled)
         typer.echo("\n\n".join([str(found), *[found.theory] * theory]))
 

@@ -105,11 +105,12 @@ def test_for_people(tmp_path):
     with refused("labels = 2: it must be None with classes"): sv.serve(10, 4, labels=2, classes="ab")
 
 
-@pytest.mark.parametrize(("more", "words"), [
-    (["--target", "b"], "target = ['a', 'b']: it must be one column"), (["--option", "labels=2"], "a run predicts one column"),
+@pytest.mark.parametrize(("name", "more", "words"), [
+    ("run", ["--target", "b"], "target = ['a', 'b']: it must be one column"), ("run", ["--option", "labels=2"], "a run predicts one column"),
+    ("recommend", ["--target", "b"], "target = ['a', 'b']: it must be one column"),
 ])
-def test_a_run_of_a_table_predicts_one_column(more, words, tmp_path):
+def test_a_command_on_a_table_predicts_one_column(name, more, words, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c,d\n1,2,3,4\n2,3,4,5\n")
-    line = [sys.executable, "-m", "oslr_nb", "run", "t.csv", "--target", "a", "--budget", "2", *more]
+    line = [sys.executable, "-m", "oslr_nb", name, "t.csv", "--target", "a", "--budget", "2", *more]
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and words in done.stderr and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
