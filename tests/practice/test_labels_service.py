@@ -106,7 +106,8 @@ def test_for_people(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "more", "words"), [
-    ("run", ["--target", "b"], "target = ['a', 'b']: it must be one column"), ("run", ["--option", "labels=2"], "a run predicts one column"),
+    ("run", ["--target", "b"], "target = ['a', 'b']: it must be one column"),
+    ("run", ["--option", "labels=2"], "a run predicts one column"),
     ("recommend", ["--target", "b"], "target = ['a', 'b']: it must be one column"),
 ])
 def test_a_command_on_a_table_predicts_one_column(name, more, words, tmp_path):
