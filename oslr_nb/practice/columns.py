@@ -231,7 +231,7 @@ def doubts(c: Column, rows: int, label: bool) -> list[str]:
     out, (low, high), what, word = [], c.inner, repr(c.name), shell_word(c.name)
     for v, n in c.fillers.items():
         if n < max(2, rows / 100) or not low <= high or low - (high - low) <= v <= high + (high - low): continue
-        helps = "leave such rows out" if label else f"`--missing {v:.10g} --impute` says so"
+        helps = f"`--missing {v:.10g} --labelled` leaves such rows out" if label else f"`--missing {v:.10g} --impute` says so"
         out.append(f"{what} is {v:.10g} in {n} of {rows} rows and from {low:.4g} to {high:.4g} in the others: "
                    f"if {v:.10g} stands for a missing value, {helps}.")
     if c.whole and max(map(abs, c.range)) > 2**53:

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import refused
 
 import oslr_nb as oslr
 from oslr_nb.practice.models import predict_table
@@ -293,3 +294,16 @@ def test_where_everything_is_bought_all_features_predict():
     Z = np.column_stack([X, np.ones(600)])
     best = np.mean((Z @ np.linalg.lstsq(Z, Y, rcond=None)[0] - Y) ** 2)
     assert np.mean((lr.predict_of(X) - Y) ** 2) < 1.2 * best
+
+
+def test_new_rows_are_numbers_or_missing():
+    "Infinity is refused where it would be read, and is not looked at elsewhere."
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 6))
+    lr = oslr.auto(6, 3, labels=2, seed=0)
+    oslr.simulate(lr, X, X[:, :2])
+    for v in (np.inf, -np.inf):
+        row, other = X[:2].copy(), X[:2].copy()
+        row[1, lr.features_[0]] = other[0, np.delete(np.arange(6), lr.features_)] = v
+        with refused("it must be a finite number, or NaN"): lr.predict_of(row)
+        assert np.isfinite(lr.predict_of(other)).all()

@@ -199,7 +199,9 @@ class SeveralLabels(Learner):
         """
         X, F, (w, level) = check_features(X), self.features_, self.linear_function()
         if X.shape[1] != self.d: fail("number of columns of X", X.shape[1], f"{self.d}, the number of features")
-        return np.where(np.isnan(X[:, F]), self.means_[F], X[:, F]) @ w[:, F].T + level
+        rows = X[:, F].astype(float)
+        for t, a in np.argwhere(np.isinf(rows))[:1]: fail(f"X[{t}, {F[a]}]", float(rows[t, a]), "a finite number, or NaN if it is missing")
+        return np.where(np.isnan(rows), self.means_[F], rows) @ w[:, F].T + level
 
     def predict(self, values: Any) -> Any:
         "As for `Learner`, of each label (m,)."
