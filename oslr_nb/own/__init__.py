@@ -4,7 +4,7 @@
 __all__ = []
 
 # %% ../../nbs/own/index.ipynb #a4369261
-__doc__ = """Learners and theorems of our own: steps without a knob, and second moments of all that was bought."""
+__doc__ = """Learners and theorems of our own: steps that need no tuning, and second moments of the bought features."""
 
 # %% ../../nbs/own/index.ipynb #8822a47b
 # Written by make export: the public names of the pages of this folder

@@ -127,7 +127,7 @@ def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowme
 # %% ../../nbs/own/02_parameter_free.ipynb #bc5cc6dc
 HalfTop = Annotated[Top, but("At least as many as the comparator has nonzero weights, for the theorem. Default: half of the budget.")]
 Centre = Annotated[bool, Flag(
-    "Whether the running mean of the labels, and that of each feature's purchases, is taken out, which an intercept costs otherwise. The "
+    "Whether the running means of the labels and of each feature's bought values are subtracted, which replaces an intercept. The "
     "theorem is for False.")]
 
 

@@ -4,10 +4,10 @@
 __all__ = []
 
 # %% ../../../nbs/own/03_moments.ipynb #cbe0f4b7
-__doc__ = """Pairwise second moments: least squares on whatever was bought.
+__doc__ = """Pairwise second moments: least squares on the bought features.
 
-For every pair of features the sums over the rounds in which both were bought; favourites by forward selection, prediction
-from all that was bought, ridges aggregated, scale-free.
+Keeps, for every pair of features, sums over the rounds in which both were bought. Favourites by forward selection, prediction
+from every bought value, several ridges aggregated, no scale to declare.
 """
 
 # %% ../../../nbs/own/03_moments.ipynb #30497233
