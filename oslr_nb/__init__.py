@@ -8,7 +8,7 @@ __all__ = ['HOME', 'STOREYS', 'cite']
 __doc__ = """The literate, executable reference for online sparse linear regression (OSLR).
 
 `LEARNERS` lists all learners, `ito2017` and the other papers hold them; `Environment`, `play` and `simulate` run them,
-`best_sparse` is what they are judged by, `load` reads a saved one, `stream` draws a
+`best_sparse` finds the weights that they are compared with, `load` reads a saved one, `stream` draws a
 stream by its name, `verify` checks the claims, `cite` gives BibTeX.
 
 A path such as `nbs/own/05_choice.ipynb` in a docstring is a page of the book. The source archive holds all pages, and `pip show oslr_nb`
@@ -108,7 +108,7 @@ def cite(key: str) -> str:
     Parameters
     ----------
     key : str
-        Its key, for example "ito2017".
+        The key, for example "ito2017".
 
     Returns
     -------
@@ -118,7 +118,7 @@ def cite(key: str) -> str:
     Raises
     ------
     ValueError
-        If there is no such key; the message lists all.
+        If there is no such key; the message lists all keys.
     """
     text = files("oslr_nb").joinpath("references.bib").read_text(encoding="utf8")
     entries = {e[e.index("{") + 1 : e.index(",")]: e for e in text.strip().split("\n") if e.startswith("@")}

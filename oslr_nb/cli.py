@@ -71,12 +71,12 @@ Encode = Annotated[list[str] | None, Option(
 )]
 Ignore = Annotated[list[str] | None, Option(help='Column to leave out, "" for one without a name; may be repeated.')]
 Missing = Annotated[list[str] | None, Option(help="Word that counts as missing; may be repeated.")]
-Keep = Annotated[list[str] | None, Option(help="Column to keep although it seems only to name the rows; may be repeated.")]
+Keep = Annotated[list[str] | None, Option(help="Column to keep although it seems to be only a name of each row; may be repeated.")]
 Labelled = Annotated[bool, Option("--labelled", help="Leave out rows without a label.")]
 
 
 class Words(TyperCommand):
-    "A command whose --encode may have a column behind it, and that remembers its words."
+    "A command whose --encode takes an optional column, and that remembers its words."
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         "Give a lone --encode the value that means all columns of text."
@@ -149,7 +149,7 @@ def reproduce(
     from oslr_nb.results.datasets import use_data_folder
     from oslr_nb.results.experiments import reproduce as run
 
-    again = f"interrupted; run the same command again to go on (finished work is in {out}/cells)"
+    again = f"interrupted; run the same command again to continue (finished work is in {out}/cells)"
     with stop_at_errors(f"out = {str(out)!r}: it must be a folder", again):
         if data_dir is not None: use_data_folder(data_dir)
         with use_backend(backend, scheduler, jobs): ok = run(*(papers or []), out=out, full=full, progress=True)
@@ -180,7 +180,7 @@ def run(
     budget: Annotated[float, Option(help="Features to buy for each row, at least 2, an encoded column counts once; with --priced, money.")],
     learner: Annotated[str, Option(help="auto, or a learner of `oslr list`.")] = "auto",
     option: Annotated[list[str] | None, Option(help="NAME=VALUE for the learner; may be repeated.")] = None,
-    scale: Annotated[str, Option(help="Of numbers for a paper's learner: auto, or none.")] = "auto",
+    scale: Annotated[str, Option(help="Scaling of the numbers for a paper's learner: auto, or none.")] = "auto",
     out: Annotated[Path | None, Option(help="Folder for the results (default: oslr_run, oslr_run_2, ...).")] = None,
     seed: Annotated[int, Option(help="Seed of the learner's random draws.")] = 0,
     encode: Encode = None,
@@ -189,11 +189,11 @@ def run(
     missing: Missing = None,
     keep: Keep = None,
     shuffle: Annotated[int | None, Option(
-        metavar="SEED", help="Play the rows in the random order of this seed, right for a file that is sorted by something.")] = None,
-    passes: Annotated[int, Option(help="How many times to play the table.")] = 1,
-    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, and perhaps group: bought together.")] = None,
+        metavar="SEED", help="Play the rows in a random order drawn with this seed; for a sorted file.")] = None,
+    passes: Annotated[int, Option(help="Number of times to play the table.")] = 1,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, and optionally group: bought together.")] = None,
     priced: Annotated[bool, Option("--priced", help="The budget is money, in the unit of --costs.")] = False,
-    average: Annotated[bool, Option("--average", help="The budget is one on average: some rows are bought whole, the others pay.")] = False,
+    average: Annotated[bool, Option("--average", help="The budget holds on average: some rows are bought whole, others less.")] = False,
     history: Annotated[Path | None, Option(help="Table of rows that are known already, wholly or in part; they are learnt first.")] = None,
     classify: Annotated[bool, Option("--classify", help="The target is a class: predict probabilities.")] = False,
     mistakes: Annotated[Path | None, Option(
@@ -210,7 +210,7 @@ def run(
     more |= {"learner": learner, "scale": scale, "seed": seed, "every": every, "priced": priced, "resume": resume, "costs": costs}
     more |= {"labelled": labelled, "progress": sys.stderr.isatty()}
     budget, out = int(budget) if not priced and budget.is_integer() else budget, free_folder(resume) if out is None else out
-    with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume goes on", ctx):
+    with stop_at_errors(f"out = {str(out)!r}: it must be a folder", "interrupted; the same command with --resume continues", ctx):
         run_table(data, target=only(target), budget=budget, options=option or (), out=out, **more)
     typer.echo((out / "report.md").read_text(encoding="utf8"))
     typer.echo(f"written to {out}: {', '.join(WRITTEN)}")
@@ -222,7 +222,7 @@ def predict(
     rows: Annotated[Path, Argument(help="A CSV or Parquet file; only the columns that the model buys are needed.")],
     out: Annotated[Path | None, Option(help="CSV file for the predictions (default: they are printed).")] = None,
 ) -> None:
-    "Predict the rows of a table from the columns that a model buys. Nothing is learnt."
+    "Predict the rows of a table from the columns that a model buys. The model does not change."
     from oslr_nb.core.base.storage import check_path, write_whole
     from oslr_nb.practice.models import csv_text, predict_table
 
@@ -261,7 +261,7 @@ def data(
 
 # %% ../nbs/cli.ipynb #e17f5841
 @app.command("list")
-def list_learners(streams: Annotated[bool, Option("--streams", help="The streams that have a name instead.")] = False) -> None:
+def list_learners(streams: Annotated[bool, Option("--streams", help="List the named streams instead.")] = False) -> None:
     "List the learners. Of each: protocol, features a round, assumptions, regret, cost of a round."
     import oslr_nb
     from oslr_nb.core.game.registry import plain
@@ -295,7 +295,7 @@ def recommend(
     target: Annotated[list[str], Option(metavar="<str>", help="Column of the labels.")],
     budget: Annotated[float | None, Option(help="Features to buy in a round; with --costs, money (default: what is enough).")] = None,
     costs: Annotated[Path | None, Option(help="Table with the columns feature and price.")] = None,
-    theory: Annotated[bool, Option("--theory", help="Say what the theorem of each learner promises, too.")] = False,
+    theory: Annotated[bool, Option("--theory", help="Also say what the theorem of each learner promises.")] = False,
     encode: Encode = None,
     impute: Annotated[bool, Option("--impute", help="Replace a missing value by the mean of the known ones.")] = False,
     ignore: Ignore = None,
@@ -316,9 +316,9 @@ def recommend(
 # %% ../nbs/cli.ipynb #a951700d
 @app.command()
 def serve(
-    features: Annotated[int | None, Option(help="Number of features of an example; the learner of a file knows it.")] = None,
-    budget: Annotated[float | None, Option(help="Features to buy of an example, likewise; with --costs, money.")] = None,
-    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, perhaps group, of a new learner.")] = None,
+    features: Annotated[int | None, Option(help="Number of features of an example; not needed with a saved learner.")] = None,
+    budget: Annotated[float | None, Option(help="Features to buy of an example, likewise optional; with --costs, money.")] = None,
+    costs: Annotated[Path | None, Option(help="Table with the columns feature and price, and optionally group, for a new learner.")] = None,
     learner: Annotated[
         str, Option(help="auto, a learner of `oslr list` that needs nothing else, or the model.npz of a run.")
     ] = "auto",
@@ -330,7 +330,7 @@ def serve(
         help="Table of rows that are known already, learnt when the service begins. It names the features.")] = None,
     target: Annotated[str | None, Option(help="Column of the labels of the history.")] = None,
     classes: Annotated[str | None, Option(metavar="A,B,...", help="The label is one of these classes: answer with probabilities.")] = None,
-    labels: Annotated[int | None, Option(help="A label is a list of so many numbers, null for one that is not known.")] = None,
+    labels: Annotated[int | None, Option(help="A label is a list of this many numbers, null for one that is not known.")] = None,
     http: Annotated[str | None, Option(metavar="[HOST:]PORT", help="Listen for HTTP; without HOST, to this machine alone.")] = None,
 ) -> None:
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output, or over HTTP."
