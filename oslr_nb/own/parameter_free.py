@@ -350,8 +350,8 @@ def coin_learn(y: float, n: int, late: bool, plan: Plan, state: CoinState) -> No
 # %% ../../nbs/own/02_parameter_free.ipynb #158defbd
 @register("own", needs="iid Lin Sparse LI Size", theorem="own/02_parameter_free.ipynb#thm-expected", least=(2, 1),
           budget=r"`budget` $\ge k+2$",
-          assumptions="independent draws, linear model, correlation of full rank, features that show their size at once; no limit is told",
-          bound=r"$O(\sqrt{T\ln T})$, all scales found by itself", cost="$O($`budget`$)$ apart from rare rescans")
+          assumptions="independent draws, linear model, correlation of full rank, features that show their size at once; no limits given",
+          bound=r"$O(\sqrt{T\ln T})$, no scale declared", cost="$O($`budget`$)$ apart from rare rescans")
 class CoinBetting(Learner):
     """Coin betting on the purchases of Ito 2017: no radius, no step, no scale of features or labels has to be chosen.
 

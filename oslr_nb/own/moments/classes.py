@@ -3,7 +3,7 @@
 # %% ../../../nbs/own/moments/08_classes.ipynb #e517cc4d
 """Classes: probabilities from what was bought.
 
-The default learner buys for a yes or no, or for one of several classes, and says how likely each is.
+The default learner buys features for a label of two or more classes, and predicts the probability of each.
 """
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def make_guesses(n: int, plan: Plan, state: Moments) -> None:
 # %% ../../../nbs/own/moments/02_experts.ipynb #822bfd50
 @kernel
 def aggregate(state: Moments) -> float:
-    """Vovk's aggregating algorithm for the square loss, on the range of late residuals about the prediction of the leading expert.
+    """Vovk's aggregating algorithm for the square loss, on the range of recent residuals about the prediction of the leading expert.
 
     Guesses become distances from that prediction, in units of the range."""
     shares, guess, num = state.shares, state.guess, state.num[0]

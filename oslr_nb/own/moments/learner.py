@@ -3,7 +3,7 @@
 # %% ../../../nbs/own/moments/04_learner.ipynb #2516e98b
 """The learner of second moments.
 
-The algorithm, the same in plain numpy, and the class in use.
+The algorithm, its version in plain numpy, and the class in use.
 """
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ Memories = Annotated[Any, Parameter(
     "all. The tables learn from the same purchases, and the one that predicts best chooses what is bought.")]
 Rows = Annotated[int, Parameter(
     "Keep the pairs of this many features with all others, at least 2 budget. Default: all pairs, 16 d^2 bytes a table.")]
-Centre = Annotated[bool, Flag("Whether means are taken out, which an intercept costs otherwise.")]
+Centre = Annotated[bool, Flag("Whether means are subtracted, which replaces an intercept.")]
 Ridges = Annotated[Any, Parameter("Ridges in units of the noise of a correlation, n^(-1/2) for a feature bought n times; one expert each.")]
 Prior = Annotated[float, Real("A correlation from n rounds is multiplied by n / (n + prior).", 0, 1e30, True)]
 PriorOfMenu = Annotated[Prior, but("Default: 20; with `average` 3, since all pairs of a whole row come from one example.")]
@@ -505,7 +505,7 @@ class PairwiseMoments(Learner):
                 "sparse weights see the theory of these moments",
           cost=r"$O(k'^3)$; $O(dk'^2)$ for each choice of favourites")
 class PairwiseLeastSquares(PairwiseMoments):
-    """Least squares on whatever was bought, from the second moments of pairs that were bought together; nothing to tune.
+    """Least squares on the bought features, from the second moments of the pairs bought together; nothing to tune.
 
     It buys favourites, chosen by forward selection at geometrically growing times, and in rounds that explore (most of them,
     where that predicts better) a few random features. From all bought values it predicts by ridge regression on their estimated

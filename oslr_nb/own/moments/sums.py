@@ -3,8 +3,8 @@
 # %% ../../../nbs/own/moments/01_sums.ipynb #c44d10a7
 """The sums of pairs.
 
-What is kept of every pair that was bought together: unbiased sums, means taken out pair by pair, shrunk correlations,
-and how they are forgotten.
+For every pair of features bought together: unbiased sums, means taken out pair by pair, shrunk correlations,
+and forgetting.
 """
 from __future__ import annotations
 
