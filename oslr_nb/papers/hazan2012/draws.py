@@ -264,7 +264,7 @@ def bound_two_phase(
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase one.
 
     ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. Units: squared labels. Source:
-    ours, Corollary HB 1 (Corollary HB 1 (cor-hk-phases)).
+    ours, Corollary HB 1 (cor-hk-phases).
     """
     (warm, delta), (radius, x_norm, y_max) = phase, scales
     moments = check_moments(moments, d, ridge, x_norm)
