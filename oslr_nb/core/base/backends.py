@@ -72,7 +72,7 @@ def use_backend(backend: str | None = None, scheduler: str | None = None, jobs: 
     Yields
     ------
     None
-        Nothing; the connection to the cluster is closed at the end, the cluster goes on.
+        Nothing; the connection to the cluster is closed at the end, and the cluster keeps running.
     """
     from joblib import parallel_config
     from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS

@@ -39,7 +39,7 @@ class Refused(ValueError):
 
 
 def fail(name: str, value: Any, allowed: str, why: str = "", at: tuple[int, int] | None = None) -> NoReturn:
-    """Raise the `ValueError` that says what `name` was, what is allowed and why.
+    """Raise a `ValueError` with the value of `name`, the allowed values and the reason.
 
     name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one line, and a long one is
     cut to 60 characters. why: reason or hint, shown in brackets; empty for none. at: row and round, for a `Refused`.
@@ -181,7 +181,7 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
     """Check that a value is an array of finite numbers of a given shape.
 
-    shape: wanted shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is possible.
+    shape: required shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is possible.
     """
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
     a = as_array(value, name)
@@ -253,7 +253,7 @@ def check_label(name: str, value: Any) -> float:
 def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: float = 1e30) -> np.ndarray:
     """Check that a value is an array of fractions, or of floats of limited magnitude, of a given shape.
 
-    value: Fractions (integers among them) stay as they are, so that what is computed from them is exact. shape: wanted
+    value: Fractions (integers among them) are not converted, so that results computed from them are exact. shape: required
     shape; None stands for any length.
     """
     a = as_array(value, name)

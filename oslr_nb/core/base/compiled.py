@@ -201,7 +201,7 @@ def squared_length(h: np.ndarray) -> float:
 # %% ../../../nbs/core/base/17_compiled.ipynb #cef09e42
 @intrinsic
 def prefetch(typing: Any, a: Any, i: Any) -> Any:
-    "Ask for the memory of a[i] to be fetched into the cache; a contiguous vector and a place in it, in compiled code only."
+    "Request the memory of a[i] for the cache; a contiguous vector and a place in it, in compiled code only."
 
     def build(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, values[0]).data

@@ -314,7 +314,7 @@ def validated(function: _F) -> _F:
 
 # %% ../../../nbs/core/base/22_parameters.ipynb #9d8ddfed
 class Scales(NamedTuple):
-    "What is known of the weights and of the data: ||w|| <= radius, ||x|| <= x_norm, |y| <= y_max."
+    "The known limits of the weights and of the data: ||w|| <= radius, ||x|| <= x_norm, |y| <= y_max."
 
     radius: Radius = 1.0
     x_norm: XNorm = 1.0
@@ -322,7 +322,7 @@ class Scales(NamedTuple):
 
 
 class SparseModel(NamedTuple):
-    "Labels <w*, x> + noise of deviation sigma, ||w*||_1 <= radius, |x_i| <= x_max; what holds with chance 1 - delta is wanted."
+    "Labels <w*, x> + noise of deviation sigma, ||w*||_1 <= radius, |x_i| <= x_max; for bounds that hold with chance 1 - delta."
 
     sigma: Nonnegative = 1.0
     radius: RadiusL1 = 1.0

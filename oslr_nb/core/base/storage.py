@@ -40,7 +40,7 @@ def checksum(header: str, arrays: dict[str, np.ndarray]) -> str:
 
 # %% ../../../nbs/core/base/20_storage.ipynb #57000008
 def force_folder(folder: Path) -> None:
-    "Force the names in a folder to the disk; nothing is done where that cannot be asked for (Windows, some network drives)."
+    "Force the names in a folder to the disk; does nothing where the system has no such call (Windows, some network drives)."
     with contextlib.suppress(OSError):
         f = os.open(folder, os.O_RDONLY)
         try: os.fsync(f)

@@ -23,7 +23,7 @@ class OpenCase:
     learner : Learner
         Of protocol OSLR.
     explore : bool, default True
-        False: for a prediction that teaches nothing; only features of the current weights are asked for.
+        False: for a prediction without learning; it asks only for features of the current weights.
 
     Attributes
     ----------

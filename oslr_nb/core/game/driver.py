@@ -27,12 +27,12 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
     learner : Learner
         With the environment's protocol and number of features, and at most its budget.
     env : Environment
-        A stream; one that is half played goes on. A table is sold by the names that the learner has learnt from, an array by position.
+        A stream; one that is half played continues. A table is sold by the names that the learner has learnt from, an array by position.
     seed : int, SeedSequence, Generator or None
         Restarts the learner's generator; None leaves it as it is.
     skip : bool
         Skip a round in which a value to be sold is no number, or the label is missing, where otherwise the error is
-        raised. What is beyond the learner's scales is refused all the same.
+        raised. Values beyond the learner's scales are refused in either case.
 
     Returns
     -------

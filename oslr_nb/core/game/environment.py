@@ -57,7 +57,7 @@ class Menu:
 
     @property
     def limit(self) -> float:
-        "What may be spent in a round, with what is forgiven for rounding."
+        "What may be spent in a round, with the allowance for rounding."
         return self.budget * (1 + PRICE_SLACK)
 
     def row(self, d: int) -> float:
@@ -125,7 +125,7 @@ class Environment:
     X : array-like (T, d)
         Features, one row a round; read only where they are sold (or scored).
     y : array-like (T,)
-        Labels, or (T, m) in OSLR, several of each row; NaN stands for one that is never told.
+        Labels, or (T, m) in OSLR, several of each row; NaN stands for a label that is never revealed.
     budget : int or float
         Numbers sold in a round (k' of the papers), from 0 to d; a coordinate and a linear measurement cost one each. With `costs`: money
         that may be spent in a round, above 0, in the unit of the prices.
@@ -285,7 +285,7 @@ class Environment:
         Returns
         -------
         float or array (m,)
-            The label, or labels; NaN if it is never told.
+            The label, or labels; NaN if it is never revealed.
         """
         self._expect("predict(yhat)", "query", PROTOCOLS[:1])
         self.predictions[self.t] = check_array("yhat", yhat, self.label_shape) if self.label_shape else check_real("yhat", yhat)
@@ -297,7 +297,7 @@ class Environment:
         Returns
         -------
         float
-            The label; NaN if it is never told.
+            The label; NaN if it is never revealed.
         """
         self._expect("label()", "query", PROTOCOLS[1:])
         return self._close()
@@ -431,7 +431,7 @@ EXPECTED = {  # (protocol, phase): the calls that are allowed then, in words
 
 # %% ../../../nbs/core/game/00_environment.ipynb #bcd6d84d
 class Loss(NamedTuple):
-    "What is paid for a prediction, as functions of numbers or arrays."
+    "The loss of a prediction, as functions of numbers or arrays."
 
     value: Callable[[Any, Any], Any]  # of score and label
     slope: Callable[[Any, Any], Any]  # its derivative in the score
@@ -487,7 +487,7 @@ def log_odds(mean: Any) -> Any:
 
 
 def no_loss(score: Any, y: Any) -> Any:
-    "NaN: one number says nothing of more than two classes."
+    "NaN: a single number cannot describe more than two classes."
     return np.full(np.shape(score), np.nan)
 
 

@@ -111,7 +111,7 @@ class Learner:
     example: ClassVar[dict[str, Any]] = {}  # arguments of a small learner, besides 12 features and a budget of 6
     State: ClassVar[Any] = tuple  # a NamedTuple, as compiled rounds take the arrays; with kernels each field has a `Role`
     takes_history: ClassVar[str] = ""  # what `learn_whole` may be given: "any rows", "whole rows", or nothing
-    certain: ClassVar[dict[str, Any]] = {}  # changes of the plan with which everything is bought for sure; for learners of whole rows
+    certain: ClassVar[dict[str, Any]] = {}  # changes of the plan in which every chance is 1; for learners of whole rows
     takes_fewer: ClassVar[bool] = False  # whether `learn` can do with a part of the purchase
     _case: Any = None  # the open case in whose round the learner stands
     explored_: Any = True  # whether the last query held random features besides favourites; for learners that count it
@@ -198,7 +198,7 @@ class Learner:
         list
             A name for each number that `predict` then takes, in this order.
         """
-        if not self.names_: fail("names_", self.names_, "names of the features", "no table has told them; query() gives numbers")
+        if not self.names_: fail("names_", self.names_, "names of the features", "no table with names was played; query() gives numbers")
         q = self.query()
         if not isinstance(q, tuple) and q.ndim == 1: return [self.names_[i] for i in q.tolist()]
         self._next, self._unanswered = self._next - 1, q
@@ -356,7 +356,7 @@ class Learner:
     def skip(self) -> None:
         """End the round here, at any point of it, and learn nothing from it.
 
-        For a purchase that failed, a label that never comes, or a prediction that was all that was wanted. What has been
+        For a purchase that failed, a label that never comes, or a round that needs only a prediction. What has been
         learnt stays as it is; the next query is drawn anew.
         """
         with self._alone:
@@ -369,7 +369,7 @@ class Learner:
         Parameters
         ----------
         explore : bool, default True
-            False: for a prediction that teaches nothing; only features of the current weights are asked for.
+            False: for a prediction without learning; it asks only for features of the current weights.
 
         Returns
         -------
@@ -566,7 +566,7 @@ class Learner:
             self.names_ = names
 
     def _add_history(self, X: np.ndarray, y: np.ndarray) -> None:
-        "Learn from checked rows of history: as from rounds in which everything was bought for sure."
+        "Learn from checked rows of history: as from rounds in which every feature was bought with chance 1."
         plan, S = self._plan._replace(**self.certain), np.arange(self.d)
         for x, label in zip(X, y, strict=True):
             state = self._state._replace(S=S, values=x.copy())
