@@ -270,7 +270,7 @@ def check_memories(memories: Any) -> np.ndarray:
     "Rounds that tables remember (n,), infinite for None."
     if not isinstance(memories, (list, tuple, np.ndarray)) or not 1 <= len(memories) <= 10:
         fail("memories", memories, "1 to 10 numbers, None for all rounds")
-    why = "with less not even two rounds are remembered"
+    why = "a shorter memory would hold fewer than two rounds"
     return np.array([math.inf if m is None else check_real(f"memories[{i}]", m, 2.0, 1e15, why, True) for i, m in enumerate(memories)])
 
 
