@@ -258,9 +258,9 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
     learner : str or callable, default "auto"
         "auto", a key of `oslr.LEARNERS` whose class needs d and budget only, or a callable that makes a learner from d, budget, `seed=`.
     passes : int, default 1
-        How often `fit` goes through the rows. In each pass `budget` features of a row are bought, not always the same.
+        Number of times that `fit` goes through the rows. In each pass `budget` features of a row are bought, not always the same.
     shuffle : bool, default True
-        Whether `fit` takes the rows in random order; without it, and in `partial_fit`, they come as they stand.
+        Whether `fit` takes the rows in random order; without it, and in `partial_fit`, they keep their order.
     random_state : int, RandomState or None, default None
         Source of all draws; an integer gives the same model each time. None uses numpy's global state.
     costs : array-like (d,), mapping or None, default None
@@ -290,7 +290,7 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
     n_filled_ : int
         Missing values of `features_` that `predict` has replaced by the mean of those that were bought.
     learner_ : Learner
-        The learner after all rows; it can be saved, or play on.
+        The learner after all rows; it can be saved, or play more rounds.
 
     Notes
     -----
@@ -301,9 +301,9 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
     Labels (n, m) make a model of m labels with one purchase for all, an `own.SeveralLabels`, for which `learner` has to be "auto". One that
     is missing is NaN, and the other labels of its row are learnt. `predict` then returns (n, m), and `score` is the mean over the labels.
 
-    Columns are found by the names learnt from, in whatever order, and labels by the index of pandas that they share with X; other names
-    are refused, an array is taken by position. `budget`, `learner`, `costs` and `random_state` are those of the model's beginning:
-    `partial_fit` refuses others, `fit` begins anew. Of a single column all is bought: `learner_` has a column of zeros beside it, and the
+    Columns are found by the names learnt from, in any order, and labels by the index of pandas that they share with X. Other names
+    are refused; an array is taken by position. `budget`, `learner`, `costs` and `random_state` are those of the model's beginning:
+    `partial_fit` refuses others, `fit` begins anew. A single column is always bought: `learner_` has a column of zeros beside it, and the
     result is least squares.
 
     `fit` with `passes=1, shuffle=False` is `simulate` with the same learner and seed, bit for bit. Learners that know the scale of the
@@ -361,14 +361,14 @@ class OSLRRegressor(OSLREstimator, RegressorMixin, BaseEstimator):
         return np.clip(X @ self.coef_[..., self.features_].T + self.intercept_, *self.y_range_)
 
     def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
-        """Intervals about the predictions, as wide as they have to be for what was learnt from.
+        """Intervals about the predictions, whose widths come from the errors in training.
 
         Parameters
         ----------
         X : array-like (n, d)
             As for `predict`.
         level : float, default 0.9
-            0.5, 0.8, 0.9, 0.95 or 0.99: the share of labels that lay inside in the long run. The default learner alone keeps widths.
+            0.5, 0.8, 0.9, 0.95 or 0.99: the share of labels that lie inside in the long run. Only the default learner keeps widths.
 
         Returns
         -------
@@ -409,14 +409,14 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
     features_ : array of int64 (n,)
         The features that `predict_proba` uses.
     learner_ : own.Classifier
-        The learner after all rows; it can be saved, or play on. It calls the classes by their numbers.
+        The learner after all rows; it can be saved, or play more rounds. It calls the classes by their numbers.
     n_features_in_, feature_names_in_, n_features_seen_, n_left_out_, n_filled_
         As for `OSLRRegressor`.
 
     Notes
     -----
     Columns, labels and missing values are treated as by `OSLRRegressor`. Where `passes` is more than one, late losses favour the part of
-    the model that learns rows by heart: judge it on rows that it has not seen.
+    the model that learns rows by heart: judge the model on rows that it has not seen.
 
     Ours; `nbs/own/moments/08_classes.ipynb`.
 
@@ -528,7 +528,7 @@ class AFAMethod:
 
     learner: an `own.Classifier`; nothing is learnt here. device: kept, and not used. Arrays are of numpy or of PyTorch, which is not
     needed, and answers are of the same kind. Features have the shape (*batch, *feature_shape), the second (d,) if it is not given, and are
-    numbered as they lie in memory. Classes have the order of `learner.classes`. Labels are not looked at. Ours, for the interface in
+    numbered as they lie in memory. Classes have the order of `learner.classes`. Labels are ignored. Ours, for the interface in
     `afabench/common/custom_types.py` of AFABench, April 2026.
     """
 

@@ -124,8 +124,8 @@ def simulate_blocks(
         As for `oslr_nb.core.game.driver.simulate`; the learner is at the beginning of a round.
     blocks : iterable, str or Path
         Pairs (X, y) or triples (X, y, rows), as `simulate` takes them; or with `target` tables of pandas, polars or pyarrow; or
-        the path of a CSV or Parquet file, which needs `target` (`TableBlocks`). Each is taken once, played and forgotten; one without
-        rows is passed over. Columns with names are put in order as by `simulate`; arrays are taken by position.
+        the path of a CSV or Parquet file, which needs `target` (`TableBlocks`). Each is taken once, played and forgotten; blocks without
+        rows are passed over. Columns with names are put in order as by `simulate`; arrays are taken by position.
     target : str or None
         Column of the labels, if blocks are tables that hold them.
     keep : bool
@@ -174,7 +174,7 @@ def simulate_blocks(
 
 # %% ../../nbs/practice/blocks.ipynb #9905f7fa
 class TableBlocks:
-    """The blocks of a CSV or Parquet file, as often as they are asked for.
+    """The blocks of a CSV or Parquet file, which can be read any number of times.
 
     Parameters
     ----------

@@ -172,4 +172,4 @@ def order_words(runs: int, rows: int) -> list[str]:
     if rows < 30 or runs > max(2, 0.01 * rows): return []
     return [f"The rows seem to be sorted by the label: its values above and below their mean take turns {runs - 1} times in {rows} rows. "
             "What the learner finds in one part need not hold in the next. If the order means nothing, `oslr run --shuffle 0` plays the "
-            "rows in a random one."]
+            "rows in a random order."]

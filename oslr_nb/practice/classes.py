@@ -145,18 +145,18 @@ def class_text(r: dict[str, Any]) -> list[str]:
     if len(names) <= 20:
         out += ["Rows by class and answer:", "",
                 markdown(("class", *(f"answer {name}" for name in names)), zip(names, *np.array(c["confusion"]).T.tolist(), strict=True))]
-    what = f"that of {names[1]}" if len(names) == 2 else "that of the answer that is most probable"
-    out += [f"Do the probabilities come true? In each tenth of them, {what}:", "",
+    what = f"the probability of {names[1]}" if len(names) == 2 else "the largest probability"
+    out += [f"Reliability of {what}: for each tenth from 0 to 1, its mean, the share that came true, and the rows:", "",
             markdown(("probability", "came true", "rows"), ((f"{p:.3f}", f"{came:.3f}", n) for n, p, came in c["reliable"]))]
     return out
 
 
 def curved_hint(r: dict[str, Any]) -> list[str]:
-    "A sentence if a line is not enough."
+    "A sentence if a linear score is not enough."
     h = r["hindsight"]
     if not h or "curved" not in h: return []
     gain = h["line"] - h["curved"]
     if gain < max(0.03 * h["line"], 3 * h["error"]): return []
-    return [f"A line is not enough: with squares and products of the features that it reads, logistic regression has a log loss of "
-            f"{h['curved']:.4g} on rows that were held back, without them {h['line']:.4g}. Columns that hold such products, or another "
-            "method on the bought features, would help."]
+    return [f"A linear score is not enough: with squares and products of the features that the learner reads, logistic regression has a "
+            f"log loss of {h['curved']:.4g} on rows that were held back, without them {h['line']:.4g}. Columns that hold such products, "
+            "or another method on the bought features, would help."]

@@ -30,7 +30,7 @@ class Stream:
 
 # %% ../../nbs/practice/data.ipynb #2098c0b1
 def shuffled(stream: Stream, seed: Any) -> Stream:
-    "The same examples in a random order. Source: so CT-slice is treated in Ito et al. 2018."
+    "The same examples in a random order. Source: Ito et al. 2018 shuffle CT-slice in this way."
     if not isinstance(stream, Stream): fail("stream", stream, "a Stream, for example sparse_linear(20, 3, 1000)")
     order = check_rng(seed).permutation(len(stream.y))
     rows = {name: getattr(stream, name)[order] for name in ("X", "y", "classes") if hasattr(stream, name)}

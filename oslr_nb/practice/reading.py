@@ -178,7 +178,7 @@ class Survey:
 # %% ../../nbs/practice/reading.ipynb #96a5200f
 @dataclass(frozen=True)
 class Trouble:
-    "Something in a table that cannot be used, and options that help."
+    "A fault of a table, and options that help."
 
     what: str
     value: Any  # None: it is missing
@@ -449,10 +449,10 @@ def survey_table(
     path: Path, target: str, encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (),
     progress: bool = False, missing: Sequence[str] = (), keep: Sequence[str] = (), classify: bool = False, labelled: bool = False,
 ) -> Survey:
-    """Read a table once, for its columns, and refuse what cannot be used: text, numbers too large, gaps; all of it at once.
+    """Read a table once to check its columns, and refuse all text, numbers too large and gaps that cannot be used at once.
 
     path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
-    at most 1000; or names of columns for which that is so whatever they hold, "*" among them for all others where it makes sense.
+    at most 1000; or names of columns for which that is so whatever they hold, with "*" for all others where it makes sense.
     ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
     columns of numbers. keep: columns that stay though they seem only to name the rows. classify: whether the target is a class.
     labelled: whether rows without a label are left out; the sentences do not count them then. Ours; `nbs/practice/reading.ipynb`.
@@ -606,7 +606,7 @@ def read_history(path: Path, survey: Survey, target: str) -> tuple[np.ndarray, n
 
 
 def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray, classes: Sequence[str] = ()) -> str:
-    "A sentence if the labels of the rows in which a value is known differ from those of the others; else nothing."
+    "A sentence if the labels of the rows in which a value is known differ from those of the other rows; else empty."
     known = ~np.isnan(v)
     n, rest = np.count_nonzero(known), np.count_nonzero(~known)
     if min(n, rest) < 20: return ""
@@ -620,7 +620,7 @@ def measured_for_a_reason(name: str, v: np.ndarray, y: np.ndarray, classes: Sequ
 
 # %% ../../nbs/practice/reading.ipynb #7fb345a4
 def named_prices(path: Path) -> tuple[dict[str, float], dict[str, str], bool]:
-    """What a table with the columns feature and price, and perhaps group, says: prices and groups by name, whether it names groups.
+    """Prices and groups by name from a table with the columns feature and price, and optionally group; and whether it names groups.
 
     A feature without a group is in that of its column, if it is called column=value, as dummies are, or alone. Ours.
     """

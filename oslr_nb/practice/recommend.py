@@ -201,7 +201,7 @@ class Advice:
         more = unit != "features"
         shown = [(f"{o.budget:g}", o.words, *[f"{o.features:.3g}"] * more) for o in self.curve]
         head = (unit, "explain (95 % interval)", *["features"] * more)
-        if self.spare: sample += f" What follows from the columns before it is left out: {listed(self.spare)}."
+        if self.spare: sample += f" Left out, since the columns before determine them: {listed(self.spare)}."
         ids = [f"{name!r} is a whole number that is different in every row: if it only names the rows, leave it out." for name in self.ids]
         theory = "What each theorem promises: `oslr recommend --theory`, or `print(advice.theory)` in Python."
         start, curve = f"**Start with** `{self.call}`. {first} {sample}", [markdown(head, shown).rstrip()] * bool(shown)
@@ -210,7 +210,7 @@ class Advice:
     @property
     def theory(self) -> str:
         "What the theorem of each learner that buys features assumes and promises, in Markdown."
-        if self.sample.y is None: return "Without labels nothing is said about theorems."
+        if self.sample.y is None: return "Without labels there is no statement about theorems."
         c, gain = constants(self.sample)
         known = {key: e for key, e in all_learners().items() if e.protocol == "OSLR"}
         rows = [(key, "; ".join(e.checks) or "-", promise(e, self.sample, c, gain)) for key, e in known.items()]
@@ -281,7 +281,7 @@ def recommend(
     X : array-like (n, d)
         Whole examples, in the order of time: finite numbers, 2 to 2000 features. An array, or a table of pandas, polars or pyarrow.
     y : array-like (n,), optional
-        Labels. Without them nothing is said about losses and theorems, and a budget has to be given.
+        Labels. Without them the report has no losses and theorems, and a budget has to be given.
     budget : int or float, optional
         Features that the learner will buy in a round, from 2 to d; with `costs` money, with `groups` alone groups. Default: what is enough.
     costs : array-like (d,), mapping or Series, optional
@@ -343,8 +343,8 @@ def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
     bought = lambda o: f"{o.budget:g} of {s.sold} {what}" if s.costs is None else f"{o.features:.3g} of {s.d} features for {o.budget:g}"
     if point is None:
         vague = max(o.error for o in curve) > 0.1
-        said = "It cannot be told whether a budget explains the label" if vague else "No budget explains the label"
-        why = " The parts that were held back differ too much, as in a table that is sorted by something; shuffled, it may tell." * vague
+        said = "The sample does not show whether a budget explains the label" if vague else "No budget explains the label"
+        why = " The parts that were held back differ too much, as in a sorted table; shuffling the rows may give an answer." * vague
         return f"{said}: {bought(now)} {now.words}, and all {curve[-1].words}.{why}"
     said = f"{bought(now)} explain {now.words} of the label's variance in rows that were held back; {bought(curve[-1])} {curve[-1].words}. "
     return said + (f"**{point.budget:g} is enough**" if point == now else f"**{point.budget:g} would be enough**: {point.words}") + "."
@@ -354,7 +354,7 @@ def about_rounds(s: Sample, losses: dict[str, float]) -> list[str]:
     "How soon `auto` is there, and what it explains in the order of the rows."
     if "auto" not in losses or s.n < 20: return []
     share = [f"{1 - losses[name]:.1%}" for name in ("auto", "auto, second half")]
-    said = f"In the order of these rows `auto` explains {share[0]} as it goes, and {share[1]} in the second half."
+    said = f"In the order of these rows `auto` explains {share[0]} over all rows, and {share[1]} over the second half."
     T, Z = most_rounds(s), np.column_stack([s.X, s.y, np.ones(s.n)])
     v = residual(Z.T @ Z, s.buys, s.costs, s.groups)
     usual, *each = rounds_needed(lambda seed: auto(s.d, s.buys, costs=s.costs, groups=s.groups, seed=seed), s.X, s.y, v, T)
@@ -362,7 +362,7 @@ def about_rounds(s: Sample, losses: dict[str, float]) -> list[str]:
     reached = f"comes within a tenth of the loss of the best features for the budget after {number(usual)} rounds "
     reached += f"({number(min(each))} to {number(max(each))} in {len(each)} plays)"
     if usual == math.inf:
-        reached = f"does not come within a tenth of the loss of the best features for the budget in {T} rounds: it goes on to explore, "
+        reached = f"does not come within a tenth of the loss of the best features for the budget in {T} rounds: it continues to explore, "
         reached += "for which a larger budget leaves more room"
     return [f"**Rounds.** On rows drawn from these again and again, `auto` {reached}. {said}"]
 
@@ -380,9 +380,9 @@ def about_history(s: Sample) -> list[str]:
     none, few, many = found = [loss(rows) for rows in (0, 50, start)]
     best = min(found)
     help = "they change little" if none <= (1 + NEAR) * best else f"**{50 if few <= (1 + NEAR) * best else start} of them pay**"
-    return [f"**History.** Over {stop - start} rows `auto` loses {none:.3g} of what the mean label loses, {few:.3g} if "
-            f"it has learnt the 50 whole rows before them, {many:.3g} "
-            f"with {start}: if such rows are there, {help} (`--history`, `fit(history=)`)."]
+    return [f"**History.** Over {stop - start} rows the loss of `auto` is {none:.3g} times that of the mean label; after learning the 50 "
+            f"whole rows before them it is {few:.3g}, and after {start} it is {many:.3g}. If such rows exist, {help} "
+            "(`--history`, `fit(history=)`)."]
 
 
 def about_change(s: Sample, losses: dict[str, float]) -> str:
@@ -392,9 +392,9 @@ def about_change(s: Sample, losses: dict[str, float]) -> str:
     changes, words = drift(s)
     if not changes: return " ".join([f"**Change.** None is seen: {words}.", *order])
     held = trial(s, memories=[None])
-    cost = f" Here it loses {losses['auto']:.3g} a round, and {held[0]:.3g} if it forgets nothing." if held else ""
-    return " ".join([f"**Change.** The law changes: {words}. `auto` follows; a model that stands still (`oslr predict`) ages.{cost} "
-                     "All other numbers here are for a law that stays.", *order])
+    cost = f" The loss of `auto` here is {losses['auto']:.3g} a round, and {held[0]:.3g} if it forgets nothing." if held else ""
+    return " ".join([f"**Change.** The law changes: {words}. `auto` adapts; a fixed model (`oslr predict`) becomes outdated.{cost} "
+                     "All other numbers in this report assume a law that does not change.", *order])
 
 # %% ../../nbs/practice/recommend.ipynb #bf231661
 def recommend_table(

@@ -221,7 +221,7 @@ def scaling_text(r: dict[str, Any]) -> list[str]:
 
 
 def table_text(r: dict[str, Any]) -> list[str]:
-    "A report on what was left out, what was made of words, and what was made up."
+    "A report on columns that were left out, features made of words, and missing values."
     out, gaps = [], list(r["gaps"].items())
     if r["left_out"]: out.append(f"Left out: {', '.join(r['left_out'])}.")
     if r["words"]: out.append("Words made into features: " + ", ".join(f"{c!r} ({n} values)" for c, n in r["words"].items()) + ".")
@@ -229,12 +229,12 @@ def table_text(r: dict[str, Any]) -> list[str]:
         several = [f"{g!r} ({n} features)" for g, n in Counter(r["groups"]).items() if n > 1]
         more = f" and {len(several) - 9} more" if len(several) > 9 else ""
         out.append(f"Bought together, and counted or paid once: {', '.join(several[:9])}{more}.")
-    said = [f"{c!r} lacks {g['missing']} of {r['rows']}, and {g['made_up']} of {g['bought']} bought ones were made up" for c, g in gaps[:9]]
+    said = [f"{c!r} lacks {g['missing']} of {r['rows']}; {g['made_up']} of {g['bought']} bought values were replaced" for c, g in gaps[:9]]
     more = f"; and {len(gaps) - 9} more columns, which are in results.json" if len(gaps) > 9 else ""
-    if said: out.append(f"Missing values: {'; '.join(said)}{more}. The mean of the values bought before stands in for them.")
+    if said: out.append(f"Missing values: {'; '.join(said)}{more}. The replacement is the mean of the values bought before.")
     if r["skipped"]:
         early = ", ".join(repr(c) for c, g in gaps if g["skipped"])
-        out.append(f"Rounds in which no value of {early} was known yet: {r['skipped']}. They taught nothing; the mean label was predicted.")
+        out.append(f"Rounds in which no value of {early} was known yet: {r['skipped']}. The learner skipped them; it predicted the mean.")
     out += r["doubts"]
     if far := r["far_labels"]:
         where = "row" if r["shuffle"] is None else "round"
@@ -254,7 +254,7 @@ def history_text(r: dict[str, Any]) -> list[str]:
     if not (said := h["for_a_reason"]): return out
     more = f"; and {len(said) - 5} more" if len(said) > 5 else ""
     return [*out, f"In the history {'; '.join(said[:5])}{more}. Such values seem to have been measured for a reason, and rows without "
-            "them are another kind: what the history says of them may be wrong for rows in which everybody is measured.", ""]
+            "them differ: what the learner concludes from the history may be wrong for rows in which they are always measured.", ""]
 
 
 def order_hint(r: dict[str, Any]) -> list[str]:
@@ -268,7 +268,7 @@ def idle_hint(r: dict[str, Any]) -> list[str]:
     if r["weights"][i] or not any(r["weights"]) or r["bought"][i] < 0.5 * r["rounds"]: return []
     share = r["bought"][i] / r["rounds"]
     return [f"{r['features'][i]!r} was bought more often than any other feature, in {share:.1%} of the rounds, and has "
-            "no weight in the end: beside the features that have one it adds nothing, or nothing any more."]
+            "no weight at the end: it adds nothing to the features that have one."]
 
 
 def hints(r: dict[str, Any]) -> list[str]:
@@ -287,7 +287,7 @@ def hints(r: dict[str, Any]) -> list[str]:
         given = inspect.signature(all_learners()[r["learner_made"]].cls).parameters
         adaptive = paper and "step" in given and "step" not in r["options"]
         helps = [*["`--option step=adaptive`"] * adaptive, *["`--learner auto`"] * paper] or ["more rows", "a larger `--budget`"]
-        out.append(f"The learner has learnt next to nothing: {reached:.3f} in the end, where as many features reach {possible:.3f} in "
+        out.append(f"The learner has learnt next to nothing: {reached:.3f} at the end, where as many features reach {possible:.3f} in "
                    f"hindsight. What may help: {' or '.join(helps)}.")
     n, (mine, means) = np.array(r["curve"]["rounds"]), np.array(r["curve"]["losses"])
     if T < BINS or r["passes"] > 1: return out
@@ -335,33 +335,33 @@ def report_text(r: dict[str, Any]) -> str:
            f"{r['rows']} rows{again}; {buys}; learner {r['learner_made']}{options}, seed {r['seed']}.", ""]
     out += [*table_text(r), *history_text(r), *scaling_text(r), "## Losses", "", losses_table(r)]
     out += ["As it went: each prediction is judged before its label is known, from the second round on: before the first label nothing is "
-            "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which flatters it."
+            "known of its size. " + ("In hindsight: fitted with all features of all rows and judged on the same rows, which favours it."
             if r["hindsight"] else f"There is no comparison in hindsight: it is made with up to {COMPARED} features."), ""]
     out += [line for hint in hints(r) for line in (hint, "")]
     if r["classes"]: out += class_text(r)
     if "intervals" in r:
         inside, width = r["intervals"]["0.9"]
-        out += [f"An interval of 90 % about each prediction held {inside:.1%} of the labels, and was {width:.4g} wide on average.", ""]
+        out += [f"The intervals of 90 % about the predictions contained {inside:.1%} of the labels; their mean width was {width:.4g}.", ""]
     if r["passes"] > 1:
         by_heart = ", and favour the part of the learner that learns rows by heart" if r["classes"] else ""
-        out += [f"From the second time on the rows are known: losses as it went are then no estimate for new rows{by_heart}.", ""]
+        out += [f"From the second pass on the rows are known, so the losses do not estimate those on new rows{by_heart}.", ""]
     if "spent" in r:
         share = f", {r['spent'] / T / r['budget']:.1%} of the budget" if r["priced"] else ""
         shared = r["price_of_everything"] < (1 - 1e-9) * sum(r["prices"]) * T
-        once = "; this counts each column once, what was spent each feature that is made of it" if shared else ""
+        once = "; this sum counts each column once, and the money spent counts each feature that is made of it" if shared else ""
         out += [f"Spent: {r['spent']:.6g} ({r['spent'] / T:.4g} a round{share}); all features in all rounds would have cost "
                 f"{r['price_of_everything']:.6g}{once}.", ""]
     out += [FIGURE_LINK, "", *budgets_text(r), "## Features", "", features_table(r)]
     if r["weight_errors"]:
-        out += ["± is a rough standard error: the label's deviation over the root of the rows in which the feature was bought, in its "
-                "units, more where other features can stand in. A weight within two of them of 0 may be noise.", ""]
+        out += ["± is a rough standard error: the label's deviation over the root of the number of rows in which the feature was bought, "
+                "in its units, and more where other features can replace it. A weight within two of them of 0 may be noise.", ""]
     if d > 50: out += [f"The other {d - 50} features are in results.json.", ""]
     if r["classes"]:
         several = " (of several classes, the root of the sum of squares)" if len(r["classes"]["names"]) > 2 else ""
         return "\n".join([*out, f"A weight is what a deviation of the feature adds to the log-odds{several}, a mean of the "
                           "predictions that the learner mixes: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a "
                           "new row.", ""])
-    out += [f"The score of these weights is the sum of weights times features, and {r['intercept']:.5g}. The learner itself predicts from "
+    out += [f"The linear function is the sum of weights times features, plus {r['intercept']:.5g}. The learner itself predicts from "
             "all that it has bought of a row: `oslr_nb.load(\"model.npz\")`. `card.md` says what the model needs of a new row.", ""]
     return "\n".join(out)
 
@@ -373,7 +373,7 @@ def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
     order = sorted(model["features"], key=lambda f: -r["bought"][place[f["name"]]])
     numbers = lambda i: (weight_text(r, i), f"{r['bought'][i] / r['rounds']:.1%}")
     if r["classes"]: made_of = "The probabilities are a mixture of those of several predictors."
-    else: made_of = f"The prediction is {model['intercept']:.6g} and the sum of weights times features."
+    else: made_of = f"The prediction is {model['intercept']:.6g} plus the sum of weights times features."
     rows = [(cell(f["name"]), *numbers(place[f["name"]]), *[f"{f.get('price', 0):g}"] * bool(prices)) for f in order]
     out = [f"# Model card: {cell(r['target'])}", "",
            f"{r['learner_made']}, learnt from {cell(r['data'])} in {r['rounds']} rounds, each of which bought "
@@ -381,7 +381,7 @@ def card_text(r: dict[str, Any], model: dict[str, Any]) -> str:
            f"For a prediction: {', '.join(map(cell, columns)) or 'nothing'}{f', for {sum(prices.values()):g}' * bool(prices)}.", "",
            markdown(["feature", "weight", "bought in", *["price"] * bool(prices)], rows),
            f"{made_of} The mean stands in for a missing value. `oslr predict model.npz ROWS` computes it, `model.json` holds it for other "
-           "programs, and `oslr serve --learner model.npz` learns on.", "", "## What it reached", "", losses_table(r)]
+           "programs, and `oslr serve --learner model.npz` continues to learn.", "", "## What it reached", "", losses_table(r)]
     if "spent" in r: out += [f"Learning has cost {r['spent']:.6g}, {r['spent'] / r['rounds']:.4g} a round.", ""]
     warned = [line for line in (*hints(r), *r["doubts"]) if line]
     return "\n".join([*out, *["## What to mind", ""] * bool(warned), *(f"- {line}" for line in warned), *[""] * bool(warned)])

@@ -67,7 +67,7 @@ def with_limits(learner: str, d: int, budget: int, options: dict[str, Any]) -> d
 
 # %% ../../nbs/practice/scaling.ipynb #51536d32
 class Scales(NamedTuple):
-    "Centres and deviations in use, the label's last, and what they follow."
+    "Centres and deviations in use, the label's last, and the sums that may change them."
 
     counts: np.ndarray  # (d + 1,): numbers seen
     centre: np.ndarray  # (d + 1,)
@@ -200,7 +200,7 @@ def scaled_rounds(select: Any, predict: Any, learn: Any) -> Any:
 class Scaled(Learner):
     """A learner that was made for known scales, in the units of the data.
 
-    Features are bought in turn until each has been seen some times; then means and deviations stand still, and the learner inside plays
+    Features are bought in turn until each has been seen several times; then means and deviations are fixed, and the learner inside plays
     on standardised numbers. Predictions, weights and the saved file are in the units of the data.
 
     Parameters
@@ -212,7 +212,7 @@ class Scaled(Learner):
     learner : str
         A key of `LEARNERS`, of protocol OSLR, that buys features; or "auto".
     options : dict, optional
-        Further arguments of its class, which JSON can hold; not its limits of sizes, which are known.
+        Further arguments of its class, which JSON can hold; not its limits on sizes, which `Scaled` sets.
     warm : int, optional
         Rounds of the warm-up, at least 0. Default: until each feature has been bought 20 times, ceil(20 d / budget).
     seed : int, SeedSequence, Generator (PCG64) or None

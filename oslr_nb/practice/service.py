@@ -248,9 +248,9 @@ class Service(Examples):
 
     learner: of the registry and of protocol OSLR, at the beginning of a round. open: examples without a label, by their ids. wish: "save"
     or "quit" after a line that asked for it; the caller does that, and makes it empty again. lines, rounds, skipped: lines read, examples
-    learnt, examples skipped. losses: of each label a list: sums of squared errors of the predictions, of squared errors of the mean label
-    before each, and of labels; how many rounds are in the first two, all but those that were predicted before any label; and how many
-    labels there were.
+    learnt, examples skipped. losses: for each label a list: sums of squared errors of the predictions, of squared errors of the mean label
+    before each, and of labels; the number of rounds in the first two, all but those that were predicted before any label; and the
+    number of labels.
 
     A learner with a method `learn` (`own.PairwiseLeastSquares`, `own.CoinBetting`, `ito2017.RDA1`) may have 100,000 examples open,
     and labels may come in any order; it learns in the order of the labels. All others hold one example at a time, and a second query
@@ -633,15 +633,15 @@ def serve(
     otherwise it is written at once. With it every line that was answered is kept, in the file or in its journal, the file of that name
     with .journal; without it nothing is. every: rounds, or a fourth of the lines, after which the state file is written and the journal
     emptied, a minute at most; 0 for only on request. seed: of the draws of a new learner. source, sink: file descriptors. costs: table with
-    the columns feature and price, and perhaps group, which gives a new learner names, prices and groups; the budget is money then. Features
-    that are called column=value are in one group, unless it says another; one price is stated by all of a group. history:
+    the columns feature and price, and optionally group, which gives a new learner names, prices and groups; the budget is then money.
+    Features that are called column=value are in one group, unless the table names another; all of a group have the same price. history:
     table of rows that are known already, wholly or in part, whose columns, but for `target`, that of the labels, give a learner without
     names those of its features; learnt before anything else, unless there is a state, which knows it. classes: of a
     new learner whose labels are classes: words, numbers, or true and false. labels: how many numbers a label of a new learner is, at least
     2; it takes no history. loop: what brings the lines and takes the answers; `web.Web` does so over HTTP.
 
-    The code is 0, or 1 if the state could not be written at the end. A SystemExit ends it: by SIGTERM (code 0) or SIGINT (130) after the
-    state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
+    The code is 0, or 1 if the state could not be written at the end. A SystemExit ends the service: after SIGTERM (code 0) or SIGINT (130),
+    when the state is saved, and with code 1 if answered lines can no longer be kept. Signals are handled in the main thread alone.
     """
     path = None if state is None else check_path(state)
     lr = first_learner(learner, features, budget, seed, costs, classes, labels) if str(learner).endswith(".npz") else None

@@ -113,8 +113,8 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
     """Play a block, count purchases, return the predictions (n,); compiled as far as that goes.
 
-    A missing value has no mean that could replace it before a value of its feature has been bought: the round teaches nothing, and the
-    mean label is predicted, as in each round before the learner has learnt.
+    Before a value of a feature has been bought, no mean can replace a missing value of it: the learner then skips the round, and the
+    prediction is the mean label, as in each round before the learner has learnt.
     """
     out, learnt, t = means_before(y, tally), tally["learnt"], 0
     taught = bool(learnt[0]) or tally["labels"][0] > learnt.sum()  # by history
@@ -131,7 +131,7 @@ def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.nd
 
 
 def play_row(lr: Learner, x: np.ndarray, y: float, tally: dict[str, np.ndarray], out: np.ndarray, taught: bool) -> None:
-    "Play a row by hand; out (1,): its prediction, which holds the mean label already; taught: whether the learner knows labels."
+    "Play a row in Python; out (1,): its prediction, at first the mean label; taught: whether the learner knows labels."
     S, learnt = lr.query(), tally["learnt"]
     values = x[S]
     gone, have = np.isnan(values), S[~np.isnan(values)]
@@ -161,7 +161,7 @@ def judge_block(loss: Loss, out: np.ndarray, y: np.ndarray, tally: dict[str, np.
 
 
 def play_classes(lr: Any, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
-    "The same for classes: their probabilities (n, K); those of more than two are computed by hand."
+    "The same for classes: their probabilities (n, K); those of more than two are computed in Python."
     if lr.kinds == 2: return np.column_stack([1 - (p := play_block(lr, X, y, tally)), p])
     P, taught, box = shares_before(y.astype(int), tally["seen"]), bool(tally["seen"].sum()), np.empty(1)
     for t, x in enumerate(X):
@@ -381,9 +381,9 @@ def run_table(
     seed : int
         Of the learner's draws, at least 0; the same seed gives the same report.
     encode : bool or sequence of str
-        Make one feature of each value of a column of text, and of its missing values; or names of columns for which that is so
-        whatever they hold, "*" among them for all others where it makes sense. For learners that know groups, the default among them, the
-        features of a column are bought together: a budget that is no money counts columns.
+        Whether each value of a column of text, and its missing values, become a feature; or names of columns that are treated so
+        whatever they hold, with "*" for all others where it makes sense. For learners that know groups, such as the default, the
+        features of a column are bought together, and a budget without prices counts columns.
     impute : bool
         A missing value that is bought counts as the mean of the bought values of its feature; without any the round is skipped.
     ignore : sequence of str
@@ -393,30 +393,30 @@ def run_table(
     keep : sequence of str
         Columns that stay although they seem only to name the rows.
     shuffle : int or None
-        Seed of the random order in which the rows are played, another one in each pass; None for the order of the table. The numbers
+        Seed of the random order in which the rows are played, a new one in each pass; None for the order of the table. The numbers
         are then kept in a temporary file of 8 bytes each.
     passes : int
-        How often the table is played, at least 1.
+        Number of times the table is played, at least 1.
     costs : str or Path, optional
-        CSV or Parquet with the columns feature and price, the price of each column; and perhaps group: columns of the same group are
-        bought together, for one price, which each of them states.
+        CSV or Parquet with the columns feature and price, the price of each column, and optionally group: columns of the same group
+        are bought together for one price, which stands beside each of them.
     priced : bool
         Whether the budget is money; the prices are those of `costs`.
     average : bool
-        Whether the budget is one on average, for "auto": some rows are bought whole, and the others pay for them. The option `ahead` says
-        how many whole rows may be bought before they are paid.
+        Whether the budget holds on average, for "auto": some rows are bought whole, and the others get fewer features. The option `ahead`
+        says how many whole rows may be bought before they are paid.
     history : str or Path, optional
-        CSV or Parquet with rows whose values are known already: the target, and columns of data in any order, some of them perhaps
-        missing, as single values may be; learners of papers need whole rows. The learner learns from them before it buys anything; they are
+        CSV or Parquet with rows whose values are known already: the target, and columns of data in any order. Columns and single values
+        may be missing; learners of papers need whole rows. The learner learns from them before it buys anything; they are
         read into memory.
     classify : bool
-        Whether the target is a class: a word or a number, of at most 100. The probabilities of the classes are then predicted, by "auto",
-        and losses are log losses.
+        Whether the target is a class: a word or a number, of at most 100. "auto" then predicts the
+        probabilities of the classes, and losses are log losses.
     mistakes : str or Path, optional
-        With `classify`: CSV or Parquet with the columns class, answer and cost: what it costs to give this answer where that class is
+        With `classify`: CSV or Parquet with the columns class, answer and cost: the cost of this answer where that class is
         right. Pairs that are not named cost 1, right answers nothing.
     labelled : bool
-        Leave out rows without a label, which are refused otherwise.
+        Whether rows without a label are left out; otherwise they are refused.
     resume : bool
         Continue the run whose checkpoint is in `out`; begin, if there is none.
     every : float
@@ -427,13 +427,12 @@ def run_table(
     Returns
     -------
     dict
-        What results.json holds: losses, purchases, weights, the fits in hindsight.
+        The contents of results.json: losses, purchases, weights, the fits in hindsight.
 
     Notes
     -----
-    The table is read twice or more: a first pass finds out what is in it and refuses what cannot be used. Losses are squared, or
-    log losses. Second
-    moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
+    The table is read at least twice: a first pass checks the columns and refuses those that cannot be used. Losses are squared, or
+    log losses. Second moments for the fits in hindsight are kept with at most 1000 features. Ours; `nbs/practice/tables.ipynb`.
     """
     for library in ("matplotlib", "markdown_it", *["sklearn"] * (classify is True)): need(library)  # for the end
     tried = Tried()

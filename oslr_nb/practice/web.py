@@ -97,7 +97,7 @@ class Web(Pipes):
         self.ended: asyncio.Future[int] = self.loop.create_future()
 
     def flush(self) -> None:
-        "Keep the answered lines; who asked gets the answers."
+        "Keep the answered lines; the request gets the answers."
         self.keep()
 
     def receive_signal(self, number: int, _frame: Any) -> None:

@@ -116,7 +116,7 @@ def test_what_is_said_of_a_plain_sample():
     place = np.repeat(np.arange(20), N // 20)  # rows of a place come together, and no other part knows its level
     level = RNG.standard_normal(20)[place]
     vague = str(oslr.recommend(np.column_stack([np.eye(20)[place], X[: len(place), :2]]), level, groups=[0] * 20 + [1, 2]))
-    assert "It cannot be told whether a budget explains the label" in vague and "sorted by something" in vague
+    assert "The sample does not show whether a budget explains the label" in vague and "a sorted table" in vague
 
 
 def test_what_stands_in_the_way_is_said(tmp_path):

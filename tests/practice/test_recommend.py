@@ -175,7 +175,7 @@ def test_the_command_reads_as_run_does(tmp_path):
     same = oslr.recommend(table, Y[:300], budget=2, groups=["city", "city", "size"])
     gaps, end = "Missing values, 43 of 600, are replaced by the means of their columns: 43 of 'size'.\n\n", "What each theorem"
     assert told == str(same).replace("300 whole examples", "300 examples").replace(end, gaps + end)
-    assert "left out: city=Rome." in told
+    assert "determine them: city=Rome." in told
     (tmp_path / "prices.csv").write_text("feature,price\ncity,2\nsize,1\n")
     told = command(tmp_path / "a.parquet", *options, "--theory", "--costs", tmp_path / "prices.csv")
     assert "`oslr.auto(3, 2, costs=costs, groups=groups)`" in told.output and "it knows no prices" in told.output

@@ -115,7 +115,7 @@ def test_text_missing_values_and_prices(tmp_path):
     for name in ("a.csv", "a.parquet"): shown = good(tmp_path / name, *options, "--out", tmp_path / f"of {name}")
     assert "2 of 2 groups of 4 features" in shown and "Bought together, and counted or paid once: 'city' (3 features)." in shown
     singly = good(tmp_path / "a.csv", *options, "--learner", "own.CoinBetting", "--out", tmp_path / "singly")
-    assert "this counts each column once" in singly and "2 of 4 features" in singly
+    assert "this sum counts each column once" in singly and "2 of 4 features" in singly
     a, b = numbers(tmp_path / "of a.csv"), numbers(tmp_path / "of a.parquet")
     assert a["features"] == ["city=Oslo", "city=Rome", "city=a|b", "size"] and a["bought"] == b["bought"] and a["loss"] == b["loss"]
     assert numbers(tmp_path / "singly")["prices"] == [0.5, 0.5, 0.5, 2] and a["groups"] == ["city"] * 3 + ["size"]
