@@ -220,7 +220,8 @@ class BlockRun:
 def best_sparse(X: Any, y: Any, k: int, radius: float = math.inf, limit: int = 20_000, times: Any = None) -> Comparator:
     """The best k-sparse weights in hindsight: smallest sum of times_t (w'x_t - y_t)^2.
 
-    Exact by enumeration of the supports where there are few, otherwise forward selection with single swaps.
+    Exact by enumeration of the supports where there are few. Otherwise forward selection with single swaps, which misses features that
+    help only together.
 
     Parameters
     ----------

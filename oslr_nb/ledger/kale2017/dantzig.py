@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ...papers.kale2017.dantzig import DantzigOSLR, DantzigPOSLR, bound_dantzig, cone_constant, confidence, estimation_errors
-from ...papers.kale2017.dantzig import moment_estimates, printed_limit, textbook_dantzig
+from ...papers.kale2017.dantzig import moment_estimates, printed_limit, refitted, textbook_dantzig
 from ...core.base.parameters import SparseModel
 
 # %% auto #0
@@ -537,3 +537,32 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
     found = distances(estimator, case.value, case.rng, 60, epochs)
     _, high = slope_interval(2.0 ** np.array(epochs), found, 1e-3, case.rng)
     return Evidence(0.37, "<=", -high)
+
+# %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #f8ba953a
+@claim("kale2017", "refitted weights (ours)", id="K30", tier="certificate", proof="prp-refit",
+       cases=[("all found", 1, 0.1), ("all found", 4, 0.05), ("one missing", 1, 0.1), ("one missing", 3, 0.02), ("random", 3, 0.02)],
+       tex=r"\Vert w-w^*\Vert_2^2\le\Bigl(\frac{\sqrt k(\lambda_S+\rho b)+2\epsilon e}{(1-\epsilon)^2-k\rho}\Bigr)^2+e^2",
+       controls={"without the root of k": {"root": 0.0}, "without k rho": {"shift": 0.0}, "without rho b": {"lost": 0.0},
+                 "epsilon e for 2 epsilon e": {"cross": 1.0}, "without e^2": {"rest": 0.0}})
+def refitted_error(
+    case: Case, root: float = 0.5, shift: float = 1.0, lost: float = 1.0, cross: float = 2.0, rest: float = 1.0
+) -> Evidence:
+    "Both sides, where the errors of the estimates add up (or are random); case (what S misses, k, rho)."
+    (kind, k, rho), lam, eps, missing = case.value, 0.1, 0.02, case.value[0] == "one missing"
+    d = k + missing + 2
+    V, E, w, e = np.eye(d), np.zeros((d, d)), np.zeros(d), np.zeros(d)
+    w[: k + missing], e[:k], E[:k, :k] = 1.0, lam, -rho
+    if missing:  # the feature k is correlated with all of S, as far as the RIP allows
+        V *= 1 + eps**2
+        V[:k, k] = V[k, :k] = 2 * eps / np.sqrt(k)
+        E[:k, k] = E[k, :k] = rho
+    if kind == "random":
+        E, e = rho * case.rng.uniform(-1, 1, (d, d)), lam * case.rng.uniform(-1, 1, d)
+        E = np.triu(E) + np.triu(E, 1).T
+    G, B = V + E, float(np.abs(w).sum())
+    c = G @ w + e
+    found = refitted(G, c, np.r_[w[:k], np.zeros(d - k)], 2 * B)
+    b, size = float(np.abs(w[k:]).sum()), float(np.linalg.norm(w[k:]))
+    isometry = eps if missing else 0.0
+    error = (k**root * (lam + lost * rho * b) + cross * isometry * size) / ((1 - isometry) ** 2 - shift * k * rho)
+    return Evidence(float(((found - w) ** 2).sum()), "<=", error**2 + rest * size**2, tol=1e-9)

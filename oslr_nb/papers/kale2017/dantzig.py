@@ -14,10 +14,10 @@ import numpy as np
 from ...core.base.checks import check_array, check_choice, check_exact, check_indices, check_int, check_magnitude, fail
 from ...core.base.compiled import entry
 from ...core.mathematics.designs import draw_outside
-from ...core.mathematics.geometry import check_psd, enumerated_eigenvalues, hard_threshold, top_k
+from ...core.mathematics.geometry import check_psd, enumerated_eigenvalues, hard_threshold, proj_l1, top_k
 from ...core.base.kernels import kernel, record
 from ...core.game.learner import Learner, Role
-from ...core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Integer, Noise, Nonnegative
+from ...core.base.parameters import UNIT_MODEL, Budget, Choice, Confidence, Features, Flag, Integer, Noise, Nonnegative
 from ...core.base.parameters import Parameter, Positive, RadiusL1, Real, Rounds, Seed, SeveralFeatures, SparseModel
 from ...core.base.parameters import Sparsity, XMax, but, validated
 from ...core.game.registry import register
@@ -106,6 +106,7 @@ Constant = Annotated[float, Real(
 Estimator = Annotated[str, Choice(
     "Products of pairs divided by their chance, or as in equation (5), with which the regret is linear.", words=("unbiased", "printed"))]
 Waiting = Annotated[int, Integer("Rounds at the start with weights 0.", 0, 2**53)]
+Refit = Annotated[bool, Flag("Least squares on the features that the programme found, in the place of its weights (ours).")]
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #18fefda8
 @validated
@@ -255,6 +256,15 @@ def dantzig_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigArrays
         for b in range(a + 1): G[i, S[b]] += v * values[b]
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
+def refitted(G: np.ndarray, c: np.ndarray, w: np.ndarray, radius: float) -> np.ndarray:
+    "Least squares on the support of w in the l1 ball, from the moments G and c; w where these have no positive definite part there."
+    S, out = np.flatnonzero(w), np.zeros(len(w))
+    part = G[np.ix_(S, S)]
+    if not S.size or np.linalg.eigvalsh(part)[0] <= 1e-9 * np.trace(part): return w
+    out[S] = proj_l1(np.linalg.solve(part, c[S]), radius)
+    return out
+
+
 class DantzigState(Learner):
     "Base class of both learners: draws, sums, the programme at the powers of two."
 
@@ -271,12 +281,12 @@ class DantzigState(Learner):
     def __init__(
         self, d: SquareFeatures, budget: WholeBudget, k: Sparsity, *, sigma: Noise = 1.0, radius: RadiusL1 = 1.0,
         x_max: XMax = 1.0, delta: Confidence = 0.05, rule: Rule = "theorem", C: Constant = 1.0,
-        estimator: Estimator = "unbiased", t0: Waiting = 0, seed: Seed = None,
+        estimator: Estimator = "unbiased", t0: Waiting = 0, refit: Refit = False, seed: Seed = None,
     ):
         least = 2 if self.proper else 2 + k
         why = "pairs of random features have to be seen" + ("" if self.proper else ", besides the k features of the weights")
         budget = check_int("budget", budget, least, d, f"{why} (Kale et al. 2017, Algorithm 1); there are d = {d}")
-        names = {"radius": radius, "x_max": x_max, "delta": delta, "rule": rule, "C": C, "estimator": estimator, "t0": t0}
+        names = {"radius": radius, "x_max": x_max, "delta": delta, "rule": rule, "C": C, "estimator": estimator, "t0": t0, "refit": refit}
         super().__init__(d, budget, seed, k=k, sigma=sigma, **names)
         self.k, self.k0, self.x_limit = k, budget - (0 if self.proper else k), ("x_max", x_max, False)
         self._plan = Plan(self.k0, np.zeros(d))
@@ -335,7 +345,8 @@ class DantzigState(Learner):
         if np.abs(c).max() > max(least, 1e-60) and np.abs(G).max() > 1e-60:  # otherwise 0 is the solution
             path = dantzig_path(G, c, least, most_norm=self.params["radius"])
             self.num.view(SCALARS)[0]["guarded"] += path.status != "reached"
-            self.w[:] = hard_threshold(path.corner(path.radii.size - 1), self.k)
+            w = hard_threshold(path.corner(path.radii.size - 1), self.k)
+            self.w[:] = refitted(G, c, w, self.params["radius"]) if self.params["refit"] else w
         self.top[:] = np.sort(top_k(self.w, self.k))
 
     def _check_purchase(self, S: np.ndarray) -> None:
