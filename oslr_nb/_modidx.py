@@ -5347,6 +5347,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                  'oslr_nb/practice/tables.py'),
                                          'oslr_nb.practice.tables.read_options': ( 'practice/tables.html#read_options',
                                                                                    'oslr_nb/practice/tables.py'),
+                                         'oslr_nb.practice.tables.read_value': ( 'practice/tables.html#read_value',
+                                                                                 'oslr_nb/practice/tables.py'),
                                          'oslr_nb.practice.tables.run_table': ( 'practice/tables.html#run_table',
                                                                                 'oslr_nb/practice/tables.py'),
                                          'oslr_nb.practice.tables.save_checkpoint': ( 'practice/tables.html#save_checkpoint',

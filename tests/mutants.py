@@ -374,16 +374,18 @@ def run_tests(m: Mutant, root: Path, timeout: float) -> str:
 
 def try_one(m: Mutant, trace: dict[str, set[tuple[str, str]]], slots: Queue, tests: bool) -> dict:
     "What notices one mutant: a claim, a test, or nothing."
-    slot, start, ids, noticed = slots.get(), time.perf_counter(), concerned(m, trace), ""
-    try:
-        slot.restore()
-        apply(m, slot.root)
-        if m.function in kernels(): caught = compiled_anew(m, slot.root, ids)
-        else: caught = forked(lambda: (change(m), noticed_by(ids))[1], seconds=PATIENCE)
-        if tests and not caught: noticed = run_tests(m, slot.root, PATIENCE)
-    finally: slots.put(slot)
+    start, ids, caught, noticed, compiled = time.perf_counter(), concerned(m, trace), "", "", m.function in kernels()
+    if not compiled: caught = forked(lambda: (change(m), noticed_by(ids))[1], seconds=PATIENCE)
+    if not caught and (compiled or tests):
+        slot = slots.get()
+        try:
+            slot.restore()
+            apply(m, slot.root)
+            if compiled: caught = compiled_anew(m, slot.root, ids)
+            if tests and not caught: noticed = run_tests(m, slot.root, PATIENCE)
+        finally: slots.put(slot)
     known = {k: v for k, v in asdict(m).items() if k not in ("start", "end", "new")}
-    found = {"compiled": m.function in kernels(), "claims": len(ids), "verify": caught, "tests": noticed}
+    found = {"compiled": compiled, "claims": len(ids), "verify": caught, "tests": noticed}
     return {"key": m.key, **known, **found, "seconds": round(time.perf_counter() - start, 1)}
 
 
@@ -393,6 +395,7 @@ def main() -> int:
     parser.add_argument("--bounds", action="store_true", help="of each bound function all values, exponents and roots")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only mutants whose key matches this regular expression")
+    parser.add_argument("--plain", action="store_true", help="of those that are drawn only functions that are not compiled (seconds each)")
     parser.add_argument("--no-tests", action="store_true", help="claims only")
     parser.add_argument("--again", action="store_true", help="only the survivors in the file of --out, which is brought up to date")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -404,6 +407,7 @@ def main() -> int:
     found = [m for m in mutants(TOP) if re.search(args.only, m.key) and (not known or m.key in wanted)]
     of_bounds = [m for m in found if m.function.startswith("bound_") and m.kind in ("value", "exponent", "root") and compiles(m)]
     chosen = of_bounds if args.bounds else sample([m for m in found if m.kind not in ("value", "exponent")], args.count, args.seed)
+    if args.plain: chosen = [m for m in chosen if m.function not in kernels()]
     if args.list:
         for m in chosen: print(f"{m.kind:12} {m.key}")
         return 0

@@ -4,6 +4,7 @@
 """Tables of one's own: from a CSV or Parquet file to a learner and a report, in constant memory, resumed wherever it was killed."""
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import inspect
@@ -34,22 +35,28 @@ from .scaling import SEEN, Means, Scaled, fresh_means, play_filled, probe_learne
 # %% auto #0
 __all__ = ['read_options', 'run_table']
 
+# %% ../../nbs/practice/tables.ipynb #e8e9c5b8
+def read_value(text: str) -> Any:
+    "What a text says in JSON, or as a constant of Python; otherwise the text."
+    for read in (json.loads, ast.literal_eval):
+        with contextlib.suppress(ValueError, SyntaxError): return read(text)
+    return text
+
 # %% ../../nbs/practice/tables.ipynb #0566a76c
 def read_options(texts: Iterable[str]) -> dict[str, Any]:
-    """Arguments of a learner by name from texts "NAME=VALUE", as in a terminal; a value is JSON, or else a text. Ours.
+    """Arguments of a learner by name from texts "NAME=VALUE", as in a terminal; a value is JSON, a constant of Python, or a text. Ours.
 
     Examples
     --------
-    >>> read_options(["k=3", "step=adaptive"])
-    {'k': 3, 'step': 'adaptive'}
+    >>> read_options(["k=3", "refit=True", "step=adaptive"])
+    {'k': 3, 'refit': True, 'step': 'adaptive'}
     """
     found: dict[str, Any] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (equals and name.isidentifier()): fail("option", text, "NAME=VALUE")
         if name in found: fail("option", text, "given once", f"{name} was {found[name]!r} before")
-        try: found[name] = json.loads(value)
-        except ValueError: found[name] = value
+        found[name] = read_value(value)
     return found
 
 # %% ../../nbs/practice/tables.ipynb #6579b345

@@ -19,7 +19,7 @@ import oslr_nb
 from oslr_nb.core.base.storage import read_file, write_file
 from oslr_nb.practice import reading, tables
 from oslr_nb.practice.data import sparse_linear
-from oslr_nb.practice.tables import run_table
+from oslr_nb.practice.tables import read_options, run_table
 
 BUNCH = load_diabetes(scaled=False)
 TABLE = pa.table({name: BUNCH.data[:, i] for i, name in enumerate(BUNCH.feature_names)} | {"progression": BUNCH.target})
@@ -231,6 +231,11 @@ WRONG = [
     ("--option", "k=x"), ("--scale", "no.csv"), ("--target", "height"), ("--ignore", "height"), ("--ignore", "progression"),
     ("--costs", "nothing.csv"), ("--out", "p.csv"),
 ]
+
+
+def test_options_are_read_as_python_and_json_write_them():
+    said = read_options(["a=True", "b=true", "c=None", "d=.5", "e=[null, 100]", "f=adaptive", "g="])
+    assert said == {"a": True, "b": True, "c": None, "d": 0.5, "e": [None, 100], "f": "adaptive", "g": ""}
 
 
 @pytest.mark.parametrize("option", WRONG, ids=str)
