@@ -419,7 +419,7 @@ def write_rows(path: Path, names: tuple[str, ...], columns: Iterable[tuple[Any, 
 
 
 def table_path(argument: str, path: Any) -> Path:
-    "Refuse a name under which no table can be written."
+    "Refuse a path to which no table can be written."
     path = check_path(path)
     if path.suffix.lower() not in (".csv", ".parquet", ".pq"): fail(argument, str(path), "a file that ends in .csv, .parquet or .pq")
     if path.is_dir() or not path.absolute().parent.is_dir(): fail(argument, str(path), "a file in a folder that exists")

@@ -48,7 +48,7 @@ class Setting:
     k: int
     T: int = 20_000
     held: bool = False
-    fails: str = ""  # "i.i.d." or "bounded": where the square root theorem of our learner has nothing to say
+    fails: str = ""  # "i.i.d." or "bounded": where the square root theorem of our learner does not apply
     source: str = ""  # data that a user has to fetch, as `fetched` names them
 
 # %% ../../nbs/results/equal_cost.ipynb #6e453946
@@ -289,7 +289,7 @@ def stream(name: str, draw: int) -> Stream:
 # %% ../../nbs/results/equal_cost.ipynb #710a6f43
 @dataclass(frozen=True)
 class Told:
-    "The facts that a learner of a paper is told of a stream, all true in hindsight: sizes, norms of the best k-sparse weights, bounds."
+    "The facts that a learner of a paper is given about a stream, all true in hindsight: sizes, norms of the best k-sparse weights, bounds."
 
     d: int
     budget: int

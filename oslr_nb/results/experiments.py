@@ -87,7 +87,7 @@ def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: b
     """Results of cells in their order, as JSON gives them back; finished ones are read, new ones stored as they end.
 
     out: folder of the stored results; made if it is not there. jobs: workers, at least 1, of the backend that
-    `joblib.parallel_config` has set; None for as many as it says, or one. The results do not depend on them.
+    `joblib.parallel_config` has set; None for its number, or one. The results do not depend on it.
     """
     from tqdm import tqdm
 
@@ -276,7 +276,7 @@ def reproduce(*names: str, out: str | Path = "_results", full: bool = False, job
     full : bool
         Five times as many instances, and MNIST.
     jobs : int or None
-        Workers, at least 1, as for `run_cells`; no number depends on them.
+        Workers, at least 1, as for `run_cells`; the results do not depend on their number.
     progress : bool
         Show a progress bar.
 

@@ -48,7 +48,7 @@ def correlated_blocks(rng: np.random.Generator, T: int) -> Stream:
 
 
 def suppressors(rng: np.random.Generator, T: int) -> Stream:
-    "Three pairs of features with correlation 0.95, whose differences matter; alone none of them says much."
+    "Three pairs of features with correlation 0.95, whose differences matter; alone none of them explains much."
     X, w = rng.standard_normal((T, 40)), np.zeros(40)
     for i, j in rng.permutation(40)[:6].reshape(3, 2):
         X[:, j] = 0.95 * X[:, i] + math.sqrt(1 - 0.95**2) * X[:, j]
@@ -89,7 +89,7 @@ def heavy_features(rng: np.random.Generator, T: int) -> Stream:
 
 # %% ../../nbs/results/rivals.ipynb #4a57bea9
 def label_shift(rng: np.random.Generator, T: int) -> Stream:
-    "The level of the labels is drawn anew in each fifth of the rows, the weights stay."
+    "The level of the labels is drawn anew in each fifth of the rows; the weights do not change."
     s = isotropic(rng, T, 30, 3)
     return Stream(s.X, s.y + 10 * rng.standard_normal(5)[np.arange(T) * 5 // T])
 
