@@ -70,3 +70,11 @@ def test_late_labels():
     assert np.allclose(lr.G + lr.G.T - np.diag(np.diag(lr.G)), G) and np.allclose(lr.c, c) and lr.coef_.any() and len(sizes) > 1
     for S in ([0, 1], [0, 1, 2, 3, 4, 5]):
         with pytest.raises(ValueError, match="from 3 to the budget, 5"): lr.learn(S, np.zeros(len(S)), 0.0)
+
+
+def test_weights_are_fitted_again_where_the_moments_allow_it():
+    w, c = np.array([0.5, 0.0, -0.2]), np.array([0.6, 9.0, -0.3])
+    assert np.allclose(page.refitted(np.eye(3), c, w, 5.0), [0.6, 0, -0.3])  # least squares on the support
+    assert np.allclose(page.refitted(np.eye(3), c, w, 0.5), [0.4, 0, -0.1])  # projected on the ball
+    for bad in (np.ones((3, 3)), -np.eye(3), np.zeros((3, 3))): assert page.refitted(bad, c, w, 5.0) is w
+    assert not page.refitted(np.eye(3), c, np.zeros(3), 5.0).any()

@@ -540,29 +540,27 @@ def rate(case: Case, estimator: str = "unbiased") -> Evidence:
 
 # %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #f8ba953a
 @claim("kale2017", "refitted weights (ours)", id="K30", tier="certificate", proof="prp-refit",
-       cases=[("all found", 1, 0.1), ("all found", 4, 0.05), ("one missing", 1, 0.1), ("one missing", 3, 0.02), ("random", 3, 0.02)],
-       tex=r"\Vert w-w^*\Vert_2^2\le\Bigl(\frac{\sqrt k(\lambda_S+\rho b)+2\epsilon e}{(1-\epsilon)^2-k\rho}\Bigr)^2+e^2",
-       controls={"without the root of k": {"root": 0.0}, "without k rho": {"shift": 0.0}, "without rho b": {"lost": 0.0},
-                 "epsilon e for 2 epsilon e": {"cross": 1.0}, "without e^2": {"rest": 0.0}})
+       cases=[(1, 0, 0.1, 0.0, 2.0), (4, 0, 0.05, 0.0, 2.0), (4, 0, 0.05, 0.0, 1.0), (2, 2, 0.1, 0.0, 2.0), (1, 1, 0.1, 0.02, 2.0),
+              (3, 1, 0.02, 0.02, 2.0), (3, 0, 0.02, 0.2, 2.0)],
+       tex=r"\Vert w-w^*\Vert_2^2\le\Bigl(\frac{\sqrt m(\lambda_S+\rho b)+2\epsilon e}\nu\Bigr)^2+e^2,\ \Vert w\Vert_1\le B",
+       controls={"without the root of m": {"root": 0.0}, "1 in the place of the least eigenvalue": {"least": 1.0},
+                 "without rho b": {"lost": 0.0}, "rho e in the place of rho b": {"norm": 2}, "epsilon e for 2 epsilon e": {"cross": 1.0},
+                 "without e^2": {"rest": 0.0}, "a ball of half the radius, which does not hold w*": {"share": 0.25}})
 def refitted_error(
-    case: Case, root: float = 0.5, shift: float = 1.0, lost: float = 1.0, cross: float = 2.0, rest: float = 1.0
+    case: Case, root: float = 0.5, least: float = 0.0, lost: float = 1.0, norm: int = 1, cross: float = 2.0, rest: float = 1.0,
+    share: float = 1.0
 ) -> Evidence:
-    "Both sides, where the errors of the estimates add up (or are random); case (what S misses, k, rho)."
-    (kind, k, rho), lam, eps, missing = case.value, 0.1, 0.02, case.value[0] == "one missing"
-    d = k + missing + 2
+    """Both sides where the errors of the estimates add up; case (features found, missed, rho, epsilon, the radius over the norm of w*)."""
+    (m, missed, rho, eps, wide), lam, d = case.value, 0.1, sum(case.value[:2]) + 2
     V, E, w, e = np.eye(d), np.zeros((d, d)), np.zeros(d), np.zeros(d)
-    w[: k + missing], e[:k], E[:k, :k] = 1.0, lam, -rho
-    if missing:  # the feature k is correlated with all of S, as far as the RIP allows
+    w[: m + missed], e[:m], E[:m, :m], E[:m, m : m + missed], E[m : m + missed, :m] = 1.0, lam, -rho, rho, rho
+    if missed and eps:  # the feature that is missed is correlated with all of S, as far as the RIP allows
         V *= 1 + eps**2
-        V[:k, k] = V[k, :k] = 2 * eps / np.sqrt(k)
-        E[:k, k] = E[k, :k] = rho
-    if kind == "random":
-        E, e = rho * case.rng.uniform(-1, 1, (d, d)), lam * case.rng.uniform(-1, 1, d)
-        E = np.triu(E) + np.triu(E, 1).T
-    G, B = V + E, float(np.abs(w).sum())
-    c = G @ w + e
-    found = refitted(G, c, np.r_[w[:k], np.zeros(d - k)], 2 * B)
-    b, size = float(np.abs(w[k:]).sum()), float(np.linalg.norm(w[k:]))
-    isometry = eps if missing else 0.0
-    error = (k**root * (lam + lost * rho * b) + cross * isometry * size) / ((1 - isometry) ** 2 - shift * k * rho)
+        V[:m, m] = V[m, :m] = 2 * eps / math.sqrt(m)
+    elif eps: V[:m, :m] -= (1 - (1 - eps) ** 2) / m
+    G, B = V + E, wide * float(np.abs(w).sum())
+    found = refitted(G, G @ w + e, np.r_[w[:m], np.zeros(d - m)], share * B)
+    if np.abs(found).sum() > B * (1 + 1e-9): return Evidence(math.nan, "<=", 0)
+    nu, b, size = least or float(np.linalg.eigvalsh(G[:m, :m])[0]), float(np.linalg.norm(w[m:], norm)), float(np.linalg.norm(w[m:]))
+    error = (m**root * (lam + lost * rho * b) + cross * eps * size) / nu
     return Evidence(float(((found - w) ** 2).sum()), "<=", error**2 + rest * size**2, tol=1e-9)

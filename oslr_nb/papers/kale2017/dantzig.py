@@ -257,10 +257,11 @@ def dantzig_learn(y: float, n: int, late: bool, plan: Plan, state: DantzigArrays
 
 # %% ../../../nbs/papers/kale2017/01_dantzig.ipynb #e2932cf6
 def refitted(G: np.ndarray, c: np.ndarray, w: np.ndarray, radius: float) -> np.ndarray:
-    "Least squares on the support of w in the l1 ball, from the moments G and c; w where these have no positive definite part there."
+    """Least squares on the support of w from the moments G and c, projected on the l1 ball; w itself where the least eigenvalue of G
+    there is below a quarter of the mean of its diagonal."""
     S, out = np.flatnonzero(w), np.zeros(len(w))
     part = G[np.ix_(S, S)]
-    if not S.size or np.linalg.eigvalsh(part)[0] <= 1e-9 * np.trace(part): return w
+    if not S.size or np.linalg.eigvalsh(part)[0] < max(np.trace(part) / (4 * S.size), 1e-60): return w
     out[S] = proj_l1(np.linalg.solve(part, c[S]), radius)
     return out
 
