@@ -2,7 +2,7 @@
 
 The largest regret over all gradients of norm at most 1, in any dimension, over all convex sets in the unit ball that hold 0, and over all
 comparators in the set, is the value of a semidefinite programme (performance estimation). `python -m tests.worst` writes it for 1 to 10
-rounds and several schedules to oslr_nb/stored/worst_cases.json, which the page on online convex optimisation sets beside its bounds.
+rounds and several schedules to oslr_nb/stored/worst_cases.json, which the page on gradient descent sets beside its bounds.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The stored worst cases of the page on online convex optimisation are those that PEPit finds, where it is installed."""
+"""The stored worst cases of the page on gradient descent are those that PEPit finds, where it is installed."""
 
 import json
 
