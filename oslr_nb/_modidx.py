@@ -4721,6 +4721,8 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                                                                     'oslr_nb/practice/adapters.py'),
                                            'oslr_nb.practice.adapters.check_settings': ( 'practice/adapters.html#check_settings',
                                                                                          'oslr_nb/practice/adapters.py'),
+                                           'oslr_nb.practice.adapters.check_unmasked': ( 'practice/adapters.html#check_unmasked',
+                                                                                         'oslr_nb/practice/adapters.py'),
                                            'oslr_nb.practice.adapters.check_value': ( 'practice/adapters.html#check_value',
                                                                                       'oslr_nb/practice/adapters.py'),
                                            'oslr_nb.practice.adapters.in_numpy': ( 'practice/adapters.html#in_numpy',

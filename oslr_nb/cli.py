@@ -335,8 +335,9 @@ def serve(
 ) -> None:
     "Serve a learner to another program. Requests and answers are lines of JSON on standard input and output, or over HTTP."
     more: dict[str, Any] = {"costs": costs, "history": history, "target": target, "labels": labels}
-    more["classes"] = None if classes is None else [name.strip() for name in classes.split(",")]
+    more["classes"] = names = None if classes is None else [name.strip() for name in classes.split(",")]
     with stop_at_errors(f"state = {str(state)!r}: it must be a file"):
+        if "" in (names or []): raise ValueError(f"classes = {classes!r}: it must be names with a comma between each two.")
         if http is not None:
             from oslr_nb.practice.web import Web, listen
 

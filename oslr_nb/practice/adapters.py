@@ -84,6 +84,11 @@ def numbers_of(y: Any) -> np.ndarray:
     except (OverflowError, TypeError, ValueError): fail("y", y, "numbers", "OSLRClassifier predicts words")
 
 
+def check_unmasked(y: Any) -> None:
+    "Refuse classes below a mask."
+    if np.ma.is_masked(y): fail(f"y[{np.flatnonzero(y.mask)[0]}]", None, "a class", "it is missing; leave such rows out")
+
+
 def play_known(lr: Any, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Any, Run, int]:
     "Play rows, leaving out those of which a number to be bought is NaN. Returns what has learnt, the run, how many were left out."
     try: return lr, simulate(lr, X, y, rows=rows, score=lr.protocol != "training-only"), 0
@@ -146,9 +151,8 @@ class OSLREstimator:
         with unless_refused(self):
             X, y, names = self._table(X, self._targets(X, y), True)
             lr, seed = self._new(X.shape[1], names, y.shape[1:])
-            order = self._order(len(X), seed)
-            if history is not None: self._learn_history(lr, names, history)
-            return self._learn(lr, X, y, names, order, True)
+            order, known = self._order(len(X), seed), y[:0] if history is None else self._learn_history(lr, names, history)
+            return self._learn(lr, X, y, names, order, True, known)
 
     def partial_fit(self, X: Any, y: Any) -> Any:
         "Learn from more rows with as many columns as before, in their order. Returns itself."
@@ -175,7 +179,7 @@ class OSLREstimator:
 
     def _table(self, X: Any, y: Any, reset: bool) -> tuple[np.ndarray, Any, tuple]:
         "Features in the order of those learnt from, not looked at; checked labels, unless y is None; names of the features."
-        y, names = aligned(y, X), ()
+        y, X, names = aligned(y, X), as_array(X, "X") if isinstance(X, np.ma.MaskedArray) else X, ()
         labels = np.empty(0) if y is None else numbers_of(y)
         several, gone = labels.ndim == 2 and labels.shape[1] > 1, np.isnan(labels)  # one of several may be missing
         given: dict[str, Any] = {} if y is None and not reset else {"y": y if y is None else labels}
@@ -219,19 +223,20 @@ class OSLREstimator:
         rng = np.random.default_rng([seed, 1])
         return np.concatenate([rng.permutation(n) if shuffle else np.arange(n) for _ in range(passes)])
 
-    def _learn_history(self, lr: Any, names: tuple, history: Any) -> None:
-        "Learn from rows that are known already."
+    def _learn_history(self, lr: Any, names: tuple, history: Any) -> np.ndarray:
+        "Learn from rows that are known already; returns their labels."
         if not isinstance(history, tuple) or len(history) != 2: fail("history", history, "a pair: rows and their labels")
         X, y = history
         X, y, *_ = table_of(X, self._numbers(aligned(y, X)), None, names, empty=True, shape=lr.label_shape)
         lr.learn_whole(wide_enough(X, lr.d), y)
+        return y
 
     def _numbers(self, y: Any) -> Any:
         "What the learner is told for labels."
         return y
 
-    def _learn(self, lr: Any, X: np.ndarray, y: np.ndarray, names: tuple, rows: np.ndarray, first: bool) -> Any:
-        "Play the rows, and keep the result."
+    def _learn(self, lr: Any, X: np.ndarray, y: np.ndarray, names: tuple, rows: np.ndarray, first: bool, known: Any = ()) -> Any:
+        "Play the rows, and keep the result; known: labels that were learnt before."
         d, y = X.shape[1], y.astype(float)
         if first: self.n_left_out_, self.n_filled_, self.n_features_seen_ = 0, 0, 0
         self.learner_, run, out = play_known(lr, wide_enough(X, lr.d), y, rows)
@@ -239,7 +244,7 @@ class OSLREstimator:
         if len(names) == lr.d: self.learner_.names_ = names
         self.n_left_out_, self.settings_ = self.n_left_out_ + out, settings_of(self)
         self.n_features_seen_ += int(np.minimum(run.n_observed, d).sum())
-        self._keep(y, d, first)
+        self._keep(np.concatenate([y, known]) if len(known) else y, d, first)
         return self
 
 
@@ -498,6 +503,7 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
     def _targets(self, X: Any, y: Any, classes: Any = None) -> np.ndarray:
         "The number of the class of each row; the classes, those of the rows if none are given, are kept."
         if y is None: fail("y", None, "classes", "This OSLRClassifier estimator requires y to be passed, but the target y is None")
+        check_unmasked(y)
         y = column_or_1d(aligned(y, X), warn=True)
         if y.dtype == object:  # or numpy and scikit-learn compare what cannot be compared
             for t, c in enumerate(y):
@@ -511,6 +517,7 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
         return self._numbers(y)
 
     def _numbers(self, y: Any) -> np.ndarray:
+        check_unmasked(y)
         y = np.asarray(y)
         places = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         for t in np.flatnonzero(self.classes_[places] != y)[:1]: fail(f"y[{t}]", y[t], f"one of the classes {self.classes_.tolist()}")

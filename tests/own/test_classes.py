@@ -218,3 +218,9 @@ def test_features_of_no_use_cost_no_more_than_the_theorem_says():
             more += math.log((1 - CUT) * tally[c] / tally.sum() + CUT / K) - math.log(p[c])
             tally[c] += 1
         assert more <= (1 + T * (1 - KEEP) / KEEP) * math.log(4 if K == 2 else 3) / COUNTS
+
+
+@pytest.mark.parametrize("classes", [["1", 1], [True, "True"], ["0.5", 0.5, "b"], [np.inf, 1.0], [-np.inf, "a"]])
+def test_classes_that_no_text_tells_apart(classes):
+    "Tables of predictions and answers of a service name classes by text, JSON knows no infinity."
+    with refused("classes = "): oslr.auto(6, 3, classes=classes)

@@ -430,3 +430,21 @@ def test_what_afabench_is_refused():
     assert np.allclose(method.predict(np.full((3, 4), np.nan), np.zeros((3, 4), bool)), 0.5)
     assert method.act(np.zeros((3, 4)), np.ones((3, 4), bool)).tolist() == [[0]] * 3
     assert method.act(np.zeros((3, 4)), np.zeros((3, 4), bool), np.ones((3, 4), bool)).tolist() == [[0]] * 3
+
+
+def test_masked_values_are_missing():
+    "Never the numbers below the mask: rows are left out, and a prediction takes the mean, as for NaN."
+    X, y = S.X[:300], S.y[:300]
+    hidden = np.ma.array(np.where(np.arange(300)[:, None] % 3, X, 1e6), mask=np.broadcast_to(np.arange(300)[:, None] % 3 == 0, X.shape))
+    gone = hidden.astype(float).filled(np.nan)
+    with pytest.warns(UserWarning, match="100 of 300 rows were left out"): model = OSLRRegressor(4, random_state=0).fit(hidden, y)
+    with pytest.warns(UserWarning): twin = OSLRRegressor(4, random_state=0).fit(gone, y)
+    assert np.array_equal(model.coef_, twin.coef_) and np.array_equal(model.predict(hidden), twin.predict(gone))
+    with pytest.warns(UserWarning): assert np.array_equal(model.partial_fit(hidden, y).coef_, twin.partial_fit(gone, y).coef_)
+
+
+def test_labels_of_history_count_for_the_range():
+    X, y = S.X, S.y
+    for labels in (y, np.column_stack([y, 1 - y])):
+        model = OSLRRegressor(4, random_state=0).fit(X[:2], labels[:2], history=(X[2:], labels[2:]))
+        assert np.array_equal(model.y_range_, (labels.min(axis=0), labels.max(axis=0))) and model.score(X, labels) > 0.3

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import river.base
-from conftest import refused
+from conftest import command, refused
 from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -114,3 +114,20 @@ def test_a_score_matches_labels_by_their_index():
     X.index, y = X.index + 7, np.where(X[0] > 0, "a", "b")
     model, y = oslr.OSLRClassifier(2, random_state=0).fit(X, y), pd.Series(y, X.index)
     assert model.score(X, y.sample(frac=1, random_state=0)) == model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("hidden", [np.ma.array(Y, mask=Y == "no"), np.ma.array(Y.astype(object), mask=Y == "no"),
+                                    np.ma.array(Y == "yes", mask=Y == "no"), np.ma.array(1 * (Y == "yes"), mask=Y == "no")])
+def test_masked_classes_are_missing(hidden):
+    with refused(f"y\\[{np.argmax(Y == 'no')}\\] = None: it must be a class"): OSLRClassifier(4).fit(X, hidden)
+    with refused(f"y\\[{np.argmax(Y == 'no')}\\] = "): oslr.simulate(oslr.auto(12, 4, classes=list(np.unique(hidden.data))), X, hidden)
+    with refused(f"y\\[{np.argmax(Y == 'no')}\\] = None: it must be a class"): OSLRClassifier(4).fit(X, hidden.data, history=(X, hidden))
+    shown, plain = (OSLRClassifier(4, random_state=0).fit(X, y) for y in (np.ma.array(Y, mask=False), Y))
+    assert np.array_equal(shown.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("classes", ["a,,b", "a,b,", ",a,b", " , ", ""])
+def test_classes_of_a_service_have_names(classes):
+    "A comma too many is no class that never comes."
+    done = command("serve", "--features", 4, "--budget", 2, "--classes", classes)
+    assert done.exit_code == 2 and done.output.startswith(f"classes = {classes!r}: it must be") and done.output.count("\n") == 1

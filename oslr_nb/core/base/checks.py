@@ -168,10 +168,12 @@ def table_values(name: str, table: Any) -> np.ndarray:
 def as_array(value: Any, name: str = "value") -> np.ndarray:
     """Turn a value into an array; a ragged one becomes a single object.
 
-    value: whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN.
+    value: whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN,
+    or None beside words.
     Returns: its numbers, or an array of shape () and dtype object when numpy refuses it.
     """
-    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iufb": return np.ma.filled(value.astype(float), np.nan)
+    if isinstance(value, np.ma.MaskedArray):
+        return np.ma.filled(value.astype(float), np.nan) if value.dtype.kind in "iufb" else np.ma.filled(value.astype(object), None)
     if is_table(value): return table_values(name, value)
     if hasattr(value, "toarray"): fail(name, f"a sparse matrix {value.shape}", "a dense array", "toarray() makes one")
     try: return np.asarray(value)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import numpy as np
 
-from ...core.base.checks import fail
+from ...core.base.checks import as_array, fail
 from ...core.base.frames import check_features
 from ...core.base.kernels import kernel
 from ...core.game.environment import PROBABILITIES, UNSCORED, Menu
@@ -213,8 +213,10 @@ def check_classes(classes: Any) -> tuple:
         fail("classes", classes, "a list of at least 2 classes", "their order is that of the probabilities")
     names = tuple(c.item() if isinstance(c, np.generic) else c for c in classes)
     for c in names:
-        if not isinstance(c, (str, int, float)) or c != c: fail("classes", names, "numbers, words, or True and False")
-    if len(set(names)) < max(len(names), 2): fail("classes", list(names), "at least 2 classes, all of them distinct")
+        if not isinstance(c, (str, int, float)) or c in (math.inf, -math.inf) or c != c:
+            fail("classes", names, "finite numbers, words, or True and False")
+    for found in (names, map(str, names)):  # files and answers of a service name them by text
+        if len(set(found)) < max(len(names), 2): fail("classes", list(names), "at least 2 classes, all of them distinct, also as texts")
     return names
 
 
@@ -435,7 +437,7 @@ class Classifier(PairwiseLeastSquares):
     def _numbers_of(self, y: Any) -> np.ndarray:
         "The numbers of the classes (n,), from 0 on; NaN where there is none. A Series of pandas keeps its index."
         if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"): fail("y", y, "a class for each row")
-        labels = np.array(y, object)
+        labels = np.array(as_array(y, "y") if isinstance(y, np.ma.MaskedArray) else y, object)
         if labels.ndim != 1: fail("y", f"array of shape {labels.shape}", "one class for each row")
         known = labels == labels
         numbers = np.array([self._label(f"y[{t}]", label) if known[t] else math.nan for t, label in enumerate(labels)])
