@@ -59,22 +59,23 @@ def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.nda
         tried(find_column, "column that the model needs", name, names)
         if names.count(name) > 1: tried(fail, "column that the model needs", name, "the name of one column", f"{names.count(name)} have it")
     tried.end()
-    place, classes = [learner.names_.index(f["name"]) for f in features], about.get("classes", [])
+    known = [str(name) for name in learner.names_]
+    place, classes = [known.index(f["name"]) for f in features], about.get("classes", [])
     out, unknown, done = [np.empty((0, max(len(classes), np.size(about.get("intercept", 0.0)))))], Counter[tuple[str, str]](), 0
     for batch in batches(path, [names.index(name) for name in columns], "rows"):
         X = np.full((batch.num_rows, learner.d), np.nan)
         for name, column in zip(columns, batch.columns, strict=True):
             own = [f for f in features if f["column"] == name]
-            if known := about["words"].get(name):
+            if vocabulary := about["words"].get(name):
                 words = np.array(plain(column, missing, True).fill_null("").to_pylist(), object)
-                gone = ~np.isin(words, known)
+                gone = ~np.isin(words, vocabulary)
                 unknown.update((name, word) for word in words[gone])
                 values = [words == f["word"] for f in own]
             else:
                 values = [numbers_in(name, column, missing, done)]
                 gone = np.isnan(values[0])
                 unknown[name, ""] += int(gone.sum())
-            for f, v in zip(own, values, strict=True): X[:, learner.names_.index(f["name"])] = np.where(gone, f["mean"], v)
+            for f, v in zip(own, values, strict=True): X[:, known.index(f["name"])] = np.where(gone, f["mean"], v)
         if classes: out.append(learner.predict_proba_of(X) if len(X) else out[0])
         else:
             total = np.tile(about["intercept"], (len(X), 1))

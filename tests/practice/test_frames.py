@@ -208,3 +208,11 @@ def test_gaps_may_not_be_bought(column):
     with pytest.warns(UserWarning, match="rows were left out"): OSLRRegressor(3).fit(D, range(6))
     awkward = pd.DataFrame({"toarray": [1.0, 2], "column_names": [2.0, 3], "dtype": [1.0, 5], "columns": [0.0, 1]})
     assert oslr.simulate(lr := oslr.auto(4, 2), awkward, [1, 2]).X.shape == (2, 4) and lr.names_ == tuple(awkward)
+
+
+@pytest.mark.parametrize("call", [lambda X, y: oslr.simulate(oslr.auto(6, 2), X, y), lambda X, y: OSLRRegressor(2).fit(X, y),
+                                  lambda X, y: oslr.auto(6, 2).learn_whole(X, y), lambda X, y: oslr.Environment(X, y, 2)])
+def test_a_name_that_is_nan(call):
+    "It is not equal to itself, so that its column could not be found again."
+    X = pd.DataFrame(S.X[:20, :6], columns=[1.5, np.nan, 3, 4, 5, 6])
+    with refused("columns of X = .*it must be names, none of them NaN"): call(X, S.y[:20])

@@ -5,6 +5,7 @@ import json
 
 import matplotlib.pyplot
 import numpy as np
+import pandas
 import pytest
 from conftest import command, refused
 
@@ -289,3 +290,18 @@ def test_classes_refused(target, more, said, tmp_path, monkeypatch):
     for name, text in (("m.csv", "class,answer,cost\n"), ("bad.csv", "class,answer,cost\na,none,1\n"), ("x.csv", "a,b\n1,2\n")):
         (tmp_path / name).write_text(text)
     with refused(said): run_table("t.csv", target=target, budget=3, encode=True, out="out", **{"classify": True, **more})
+
+
+@pytest.mark.parametrize(
+    "names", [[2001, 2002, 2003, 2004], [0.5, 1.5, 2.5, 3.5], ["a", 7, 2.5, True], ["", "a=b", "c,d", "e\nf"]], ids=str)
+def test_names_that_are_no_words(tmp_path, names):
+    "They are in the file of the learner, and a table of text has them as text."
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    lr = oslr.auto(4, 2, seed=0)
+    oslr.simulate(lr, pandas.DataFrame(X, columns=pandas.Index(names, dtype=object)), X[:, 1] - X[:, 2])
+    lr.save(tmp_path / "m.npz")
+    assert oslr.load(tmp_path / "m.npz").names_ == tuple(names)
+    pandas.DataFrame(X[:, ::-1], columns=names[::-1]).to_csv(tmp_path / "rows.csv", index=False)
+    found, said = predict_table(tmp_path / "m.npz", tmp_path / "rows.csv")
+    w, level = lr.linear_function()
+    assert np.allclose(found["prediction"], X @ w + level) and not said

@@ -97,6 +97,7 @@ def place_names(names: tuple, known: tuple, name: str = "X") -> tuple[np.ndarray
     their order, () before any are known. Returns columns (d,): the column of each feature, None if they are in order;
     names (d,): those of the features, to be kept.
     """
+    if any(n != n for n in names): fail(f"columns of {name}", list(names), "names, none of them NaN")
     numbered = tuple(range(len(names)))
     wanted = known or (numbered if set(names) == set(numbered) else names)
     if names in ((), wanted): return None, wanted

@@ -674,7 +674,8 @@ class Learner:
         header = {"next": self._next, "cost": self._cost, "rng": self.rng.bit_generator.state}
         header["refused"] = None if self._unanswered is None else [np.asarray(part).tolist() for part in asked]
         if whole: header |= {"kind": "learner", "learner": self.key, "params": self.params}
-        if whole and set(map(type, self.names_)) in ({str}, {int}): header["names"] = self.names_  # names that JSON can hold
+        if whole and self.names_ and set(map(type, self.names_)) <= {str, int, float, bool, type(None)}:  # names that JSON can hold
+            header["names"] = self.names_
         if whole and self.table_: header["table"] = self.table_
         return header, {name: np.array(self._array(name)) for name in self.arrays}
 
@@ -743,7 +744,8 @@ class Learner:
 
     def _merge(self, others: list[Any], since: Any) -> None:
         "Take in what learners with the same arguments know, which all began as copies of `since`, if it is given."
-        fail("learners", type(self).__name__, "such that keep sums of pairs, as oslr.auto does", "what others know is no sum over rounds")
+        fail("learners", type(self).__name__, "such that keep sums of pairs, as oslr.auto does without classes",
+             "what others know is no sum over rounds")
 
     # what a subclass writes: coef_, and kernels or the other methods
 
