@@ -122,3 +122,17 @@ def test_refused():
     assert merge([c, a]).names_ == a.names_
     c.query()
     with pytest.raises(oslr.ProtocolError): merge([a, c])
+
+
+@pytest.mark.parametrize("labels", [None, 2])
+def test_since_that_knows_more(labels):
+    "Copies know at least what their beginning knew; otherwise its sums would be taken away from nothing."
+    rng = np.random.default_rng(0)
+    make = lambda: oslr.auto(6, 3, seed=0, **({"labels": labels} if labels else {}))
+    X = rng.standard_normal((400, 6))
+    y = X[:, :2] if labels else X[:, 0]
+    much, little = make(), make()
+    oslr.simulate(much, X, y), oslr.simulate(little, X[:200], y[:200])
+    for parts in ([little, make()], [much, little], [make(), make()]):
+        with refused("rounds of learners = [02]0*: it must be at least 400, as of since"): merge(parts, much)
+    assert np.allclose(merge([much, copy.deepcopy(much)], much).coef_, much.coef_, atol=1e-6)

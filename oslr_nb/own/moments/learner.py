@@ -673,6 +673,8 @@ class PairwiseLeastSquares(PairwiseMoments):
         if since and since.num[0]["rounds"] and not since.num[0]["settled"]:
             fail("rounds of since", int(since.num[0]["rounds"]), f"0, or at least {int(since.num[0]['next'])}",
                  "until then its first labels may be forgotten, and nobody could take away what is forgotten")
+        for n, least in ((int(lr.num[0]["rounds"]), int(since.num[0]["rounds"])) for lr in (self, *others) if since):
+            if n < least: fail("rounds of learners", n, f"at least {least}, as of since", "all of them began as copies of it")
         states = [copy.deepcopy(lr)._state for lr in (self, *others)]
         add_states(self._state, states, since and since._state, 1 - 1 / self.memories, self.centre)
         self.num[0]["lead"] = np.argmax(self._of_ridges.sum(axis=1))
