@@ -99,11 +99,12 @@ def check_id(name: str, value: Any) -> str | int:
 
 
 def check_numbers(name: str, value: Any) -> np.ndarray:
-    "A list of numbers, none larger than any feature may be, as an array."
-    if type(value) is not list or not set(map(type, value)) <= {int, float}: fail(name, value, "a list of numbers or null")
+    "A list of numbers, none larger than any feature may be, as an array; null, a measurement that failed, becomes NaN."
+    if type(value) is not list or not set(map(type, value)) <= {int, float, type(None)}: fail(name, value, "a list of numbers or null")
     try: found = np.array(value, np.float64)
     except OverflowError: fail(name, value, "a list of numbers that fit into 64 bits")
-    return found if sum(map(abs, found.tolist())) <= LARGEST else check_magnitude(name, found)  # the first is the fast path
+    if not sum(map(abs, found.tolist())) <= LARGEST: check_magnitude(name, np.where(np.isnan(found), 0.0, found))  # the sum is quick
+    return found
 
 
 def check_number(name: str, value: Any) -> float:
@@ -114,10 +115,9 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_values(name: str, value: Any) -> Any:
-    "Numbers in the order of the query, or numbers and words by name; null for a measurement that failed, which becomes NaN."
-    if type(value) is dict: return {k: v if type(v) is str else float(check_values(f"{name} of {k!r}", [v])[0]) for k, v in value.items()}
-    if type(value) is not list or None not in value: return check_numbers(name, value)
-    return np.array([np.nan if v is None else check_numbers(name, [v])[0] for v in value])
+    "Numbers in the order of the query, or numbers and words by name."
+    if type(value) is not dict: return check_numbers(name, value)
+    return {k: v if type(v) is str else float(check_numbers(f"{name} of {k!r}", [v])[0]) for k, v in value.items()}
 
 
 def check_class(name: str, value: Any) -> Any:
@@ -226,8 +226,8 @@ def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[st
     "Restore a saved service; an error leaves it unchanged."
     rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
     kept = header["losses"] if isinstance(header["losses"][0], list) else [[*header["losses"], float(rounds)]]  # of an earlier release
-    losses = check_array("losses", kept, (len(examples.losses), 5)).tolist()
     learner, current = restored_learner(examples.learner, header["learner"], arrays), header["current"]
+    losses = check_array("losses", kept, (len(examples.losses), 5)).tolist()
     opened = {check_id("id", name): read_case(learner, name == current, *parts) for name, *parts in header["open"]}
     if current is not None and current not in opened: fail("current", current, "an open example")
     examples.early = {name for name, *parts in header["open"] if len(parts) > 5 and parts[5]}

@@ -115,3 +115,27 @@ def test_a_command_on_a_table_predicts_one_column(name, more, words, tmp_path):
     line = [sys.executable, "-m", "oslr_nb", name, "t.csv", "--target", "a", "--budget", "2", *more]
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 2 and words in done.stderr and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
+def test_places_of_what_is_wrong():
+    "A number is named by its place, also behind null; a state of another number of labels by the learner."
+    service = fresh()
+    ask(service, "query", id=0)
+    assert "values[2] = 1e+70" in ask(service, "values", id=0, values=[None, 1, 1e70, None])["error"]
+    for bad in ([None, None, 10**400, 1], [None, "1", 2, 3], [None, True, 1, 2]):
+        assert "it must be a list of numbers" in ask(service, "values", id=0, values=bad)["error"]
+    ask(service, "values", id=0, values=[None, 1, 2, None])
+    for bad in ([None, 1e70], [1e61, None], [None, -1e300]):
+        assert f"label[{int(bad[0] is None)}] = " in ask(service, "label", id=0, label=bad)["error"]
+    assert ask(service, "label", id=0, label=[None, 2])["rounds"] == 1
+
+
+def test_states_of_other_learners(tmp_path):
+    makers = [lambda: oslr.auto(10, 4, labels=2, seed=3), lambda: oslr.auto(10, 4, labels=3), lambda: oslr.auto(10, 4),
+              lambda: oslr.auto(10, 4, classes=["a", "b"]), lambda: oslr.auto(10, 5, labels=2)]
+    for i, make in enumerate(makers):
+        sv.Service(make()).save(tmp_path / "s.npz")
+        for j, other in enumerate(makers):
+            if i == j: sv.Service(other()).restore(tmp_path / "s.npz")
+            else:
+                with refused("learner of the file = .*asked for now"): sv.Service(other()).restore(tmp_path / "s.npz")
