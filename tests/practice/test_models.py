@@ -305,3 +305,11 @@ def test_names_that_are_no_words(tmp_path, names):
     found, said = predict_table(tmp_path / "m.npz", tmp_path / "rows.csv")
     w, level = lr.linear_function()
     assert np.allclose(found["prediction"], X @ w + level) and not said
+
+
+def test_names_that_no_file_holds(tmp_path):
+    dates = pandas.DataFrame(np.random.default_rng(0).standard_normal((50, 4)), columns=pandas.date_range("2020-01-01", periods=4))
+    lr = oslr.auto(4, 2, seed=0)
+    oslr.simulate(lr, dates, np.arange(50.0))
+    with pytest.warns(UserWarning, match="without these names"): lr.save(tmp_path / "m.npz")
+    assert oslr.load(tmp_path / "m.npz").names_ == ()

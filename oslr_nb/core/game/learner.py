@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import math
 import threading
+import warnings
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -653,7 +654,12 @@ class Learner:
             If the file cannot be written.
         """
         if "key" not in vars(type(self)): fail("learner", type(self).__name__, "a class of the registry", "load has to find it by its name")
-        with self._alone: write_file(path, *self.state(whole=True))
+        with self._alone:
+            header, arrays = self.state(whole=True)
+            write_file(path, header, arrays)
+        if self.names_ and "names" not in header:
+            told = f"names_ = {self.names_!r:.60}...: the file has the features in order, without these names: it holds texts and numbers."
+            warnings.warn(told, stacklevel=2)
 
     def state(self, whole: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """A copy of all that the learner knows.
