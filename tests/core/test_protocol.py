@@ -166,7 +166,8 @@ def test_the_registry_and_files(registry, tmp_path):
     entry = registry["example.First"]
     assert entry.cls is First and First.key == "example.First" and entry.protocol == "OSLR" and entry.checks == ["bounded"]
     place = "[(Bounded)](../book/notation.ipynb#def-bounded)"
-    assert f"*features a round* $k'\\ge2$<br>*needs* {place}: $\\lvert x\\rvert\\le1$" in at_a_glance("example")
+    assert f"|  | *needs* | {place}: $\\lvert x\\rvert\\le1$ |" in at_a_glance("example", names="^First$")
+    assert at_a_glance("example", names="Second").count("\n") == 2
     with refused("needs of First = 'bounded': it must be one of Any, Obl"): dataclasses.replace(entry, needs="iid bounded")
     file = tmp_path / "s.npz"
     First(4, 2, seed=1).save(file)

@@ -212,18 +212,19 @@ def all_learners() -> dict[str, Entry]:
     return LEARNERS
 
 # %% ../../../nbs/core/game/04_registry.ipynb #b47bad81
-def at_a_glance(paper: str, root: str = "../") -> str:
-    """Markdown table of the learners of a paper: budget, assumptions, bound, cost of a round.
+def at_a_glance(paper: str, root: str = "../", names: str = "") -> str:
+    """Markdown table of the learners of a paper: protocol, budget, assumptions, bound, cost of a round.
 
-    root: the way from the page to the folder of notebooks. Returns: two columns: the learner; its protocol and its facts, one to a line.
+    root: the way from the page to the folder of notebooks. names: regular expression for the names of the learners that are shown.
     """
-    rows = "| learner | at a glance |\n|----------------|" + "-" * 60 + "|\n"
+    rows = "| learner | | at a glance |\n| --- | --- | --- |\n"
     for key, entry in LEARNERS.items():
-        if entry.paper != paper: continue
-        words = {"budget": "features a round", "assumptions": "needs", "bound": entry.of, "cost": "cost of a round"}
-        texts = {fact: getattr(entry, fact) for fact in words}
-        texts["assumptions"] = ": ".join(filter(None, (entry.named(root), texts["assumptions"])))
-        texts["bound"] = ", ".join(filter(None, (texts["bound"], entry.proof(root))))
-        lines = [f"*protocol* {entry.protocol}", *(f"*{word}* {texts[fact]}" for fact, word in words.items())]
-        rows += f"| `{key.split('.')[1]}` | {'<br>'.join(lines)} |\n"
+        name = key.split(".")[1]
+        if entry.paper != paper or not re.search(names, name): continue
+        facts = {
+            "protocol": entry.protocol, "features a round": entry.budget,
+            "needs": ": ".join(filter(None, (entry.named(root), entry.assumptions))),
+            entry.of: ", ".join(filter(None, (entry.bound, entry.proof(root)))), "cost of a round": entry.cost,
+        }
+        for place, (fact, text) in enumerate(facts.items()): rows += f"| {'' if place else f'`{name}`'} | *{fact}* | {text} |\n"
     return rows
