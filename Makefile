@@ -17,7 +17,7 @@ help:
 	@echo "make sizes      measure the pages of _docs/ in Chromium, for those who have it, into website/sizes.json"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make bench      measure speed"
-	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (ten hours or so)"
+	@echo "make mutants    break the mathematics in hundreds of ways and see what notices (some hours)"
 	@echo "make store      renew the stored results that pages show (reproduce and bench first, pages afterwards);"
 	@echo "                with PAGE=nbs/... only that page's claims, and state files of new learners (seconds)"
 	@echo "make export     notebooks to package, cleaned, README.md from the front page"

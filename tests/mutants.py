@@ -1,7 +1,7 @@
 """Mutation testing (`make mutants`): would a wrong constant, sign, power or index in the mathematics be noticed?
 
 Mutants are made one at a time in the functions that carry the mathematics: kernels, learners, estimators, designs, `bound_*`. Each is
-put before the claims that call the function and take at most a second each, and if all of them hold, before the tests of its module.
+put before the claims that call the function and take at most a second each, and if all hold, before the tests of its module.
 A function that is not compiled is changed in a fork of this process; a kernel is changed in a copy of the package, where numba compiles
 it and all that uses it anew. Writes _results/mutants.json; `python -m tests.mutants --help` lists the options.
 """
@@ -34,7 +34,7 @@ from oslr_nb.ledger.claims import CLAIMS, claim_ids, run_claim, stored_rows
 TOP = Path(__file__).parents[1]
 # Of the core, these modules; and every module of the papers and of our own.
 MODULES = ["compiled", "designs", "geometry", "oco", "experts", "bandits", "trees", "sparse/dantzig_selector", "sparse/selectors"]
-LONGEST, PATIENCE = 1.0, 120.0  # seconds of a claim, and of all claims for one mutant (where kernels compile five times as many)
+PATIENCE = 120.0  # seconds of all claims that are tried on one mutant; five times as many where kernels compile, and for tests
 FORK = multiprocessing.get_context("fork")
 PARTS = ("oslr_nb", "nbs", "tests", "website", "settings.ini", "pyproject.toml", "_quarto.yml")
 # Argument checks and array sizes are no mathematics; a mutant there says nothing about a theorem.
@@ -338,7 +338,7 @@ def apply(m: Mutant, root: Path) -> None:
     book.write_text(json.dumps(data), encoding="utf-8")
 
 
-VERIFY = "import json, sys; from tests.mutants import noticed_by; print('RESULT', noticed_by(json.loads(sys.argv[1])))"
+VERIFY = "import json, sys; from tests import mutants as m; m.claim_ids([]); print('RESULT', m.noticed_by(json.loads(sys.argv[1])))"
 
 
 def compiled_anew(m: Mutant, root: Path, ids: list[str]) -> str:
@@ -393,6 +393,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--count", type=int, default=600, help="how many mutants are drawn")
     parser.add_argument("--bounds", action="store_true", help="of each bound function all values, exponents and roots")
+    parser.add_argument("--longest", type=float, default=1.0, help="seconds of the claims that are tried; 5 for the bounds of the page")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="only mutants whose key matches this regular expression")
     parser.add_argument("--plain", action="store_true", help="of those that are drawn only functions that are not compiled (seconds each)")
@@ -412,7 +413,7 @@ def main() -> int:
         for m in chosen: print(f"{m.kind:12} {m.key}")
         return 0
     claim_ids([])
-    quick = sorted((r.seconds, i) for i, r in stored_rows().items() if r.seconds <= LONGEST)
+    quick = sorted((r.seconds, i) for i, r in stored_rows().items() if r.seconds <= args.longest)
     print("tracing the claims", flush=True)
     trace = {i: traced(i) for _, i in quick}  # in this process, whose forks then have the kernels
     with tempfile.TemporaryDirectory() as folder:

@@ -216,3 +216,10 @@ def test_a_name_that_is_nan(call):
     "It is not equal to itself, so that its column could not be found again."
     X = pd.DataFrame(S.X[:20, :6], columns=[1.5, np.nan, 3, 4, 5, 6])
     with refused("columns of X = .*it must be names, none of them NaN"): call(X, S.y[:20])
+
+
+@pytest.mark.parametrize("alike", [[1, "1"], ["True", True], [2.5, "2.5"], ["None", None], ["-3", -3]], ids=str)
+def test_names_that_are_one_name_in_a_file(alike):
+    X = pd.DataFrame(S.X[:20, :6], columns=pd.Index([*alike, 3, 4, 5, 6], dtype=object))
+    for call in (lambda: oslr.simulate(oslr.auto(6, 2), X, S.y[:20]), lambda: oslr.auto(6, 2).learn_whole(X, S.y[:20])):
+        with refused("columns of X = .*it must be names that differ as texts too"): call()

@@ -98,6 +98,8 @@ def place_names(names: tuple, known: tuple, name: str = "X") -> tuple[np.ndarray
     names (d,): those of the features, to be kept.
     """
     if any(n != n for n in names): fail(f"columns of {name}", list(names), "names, none of them NaN")
+    if len(set(map(type, names))) > 1 and len(set(map(str, names))) < len(set(names)):
+        fail(f"columns of {name}", list(names), "names that differ as texts too", "models and services write them as texts")
     numbered = tuple(range(len(names)))
     wanted = known or (numbered if set(names) == set(numbered) else names)
     if names in ((), wanted): return None, wanted

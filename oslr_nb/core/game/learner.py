@@ -658,7 +658,7 @@ class Learner:
             header, arrays = self.state(whole=True)
             write_file(path, header, arrays)
         if self.names_ and "names" not in header:
-            told = f"names_ = {self.names_!r:.60}...: the file has the features in order, without these names: it holds texts and numbers."
+            told = f"names_ = {self.names_!r:.60}...: a file keeps only texts and numbers, so it has the features without these names."
             warnings.warn(told, stacklevel=2)
 
     def state(self, whole: bool = False) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
