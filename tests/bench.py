@@ -566,35 +566,26 @@ def thresholding():
 
 
 LONG = """
-import json, os, resource, sys, threading, time
+import json, resource, sys, time
 import numpy as np
 import oslr_nb as oslr
+from tests.measure import watched
 
-def own():
-    with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) / 1000
-
-folder, key, way, T = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-X, y = (np.load(os.path.join(folder, name), mmap_mode="r") for name in ("X.npy", "y.npy"))
+folder, key, way, T = *sys.argv[1:4], int(sys.argv[4])
+X, y = (np.load(f"{folder}/{name}.npy", mmap_mode="r") for name in "Xy")
 lr, rng = oslr.LEARNERS[key].cls(X.shape[1], 10, seed=1), np.random.default_rng(2)
 oslr.simulate(lr, X, y, rows=[0] * 9)  # compiled before the clock starts
-samples, over = [own()], threading.Event()
 
-def watch():
-    while not over.wait(0.01): samples.append(own())
-
-thread = threading.Thread(target=watch)
-thread.start()
-start = time.process_time()
-if way == "one call": oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=T))
-else:
+def play():
+    if way == "one call": return oslr.simulate(lr, X, y, rows=rng.integers(len(X), size=T))
     turns = ((X, y, rng.integers(len(X), size=min(2**17, T - done))) for done in range(0, T, 2**17))
     assert oslr.simulate_blocks(lr, turns, keep=way == "blocks, all kept").rounds == T
-seconds = time.process_time() - start
-over.set()
-thread.join()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1.024e-3
+
+start = time.process_time()
+first, most = watched(play)
+seconds, peak = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1.024e-3
 finite = all(bool(np.isfinite(getattr(lr, name)).all()) for name in lr.arrays)
-print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": max(samples), "start_mb": samples[0], "finite": finite}))
+print(json.dumps({"seconds": seconds, "peak_mb": peak, "own_mb": most, "start_mb": first, "finite": finite}))
 """
 
 

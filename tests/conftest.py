@@ -47,6 +47,11 @@ def python(code: str, *args: Any) -> str:
     return run(sys.executable, "-c", code, *args).strip()
 
 
+def ask(service: Any, op: str, **fields: Any) -> Any:
+    "The answer of a service in this process."
+    return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
+
+
 def javascript(code: str) -> Any:
     "The value of the expression `answer` after this code."
     node = shutil.which("node") or pytest.skip("there is no node to run the script")

@@ -1,4 +1,4 @@
-"""Kill -9 while `oslr run` plays and while `oslr serve` answers: `python -m tests.kills run FOLDER 50`, or `serve`, or `rich`.
+"""Kill -9 while `oslr run` plays and while `oslr serve` answers: `python -m tests.kills run FOLDER 50`, or `serve`.
 
 One warm process forks the command again and again, so that a life costs some milliseconds instead of the start of Python. Half of the
 kills come at random moments of the clock, half as soon as a file is being written. What the command leaves has to equal, byte for
@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -47,12 +46,6 @@ def fork(*args: Any, fds: tuple[int, ...], done: tuple[int, ...] = ()) -> BasePr
 
     (process := get_context("fork").Process(target=work)).start()
     return process
-
-
-def exit_code(process: BaseProcess) -> int:
-    "Exit code of a process, negative for the signal that ended it; waits for it."
-    process.join()
-    return process.exitcode
 
 
 def parts(folder: Path) -> set[str]:
@@ -100,7 +93,9 @@ def left_alone(args: list[Any], folder: Path, out: Path, silent: int) -> tuple[d
     "What a run writes that nobody disturbs, and the seconds of a pass and of the report."
     run_table(args[1], target="y", budget=4, out=folder / f"warm {out.name}", impute="--impute" in args)  # compiles, or reads the cache
     start = time.time()
-    assert exit_code(fork(*args, "--out", out, fds=(silent, silent, silent))) == 0
+    process = fork(*args, "--out", out, fds=(silent, silent, silent))
+    process.join()
+    assert process.exitcode == 0
     played = (out / "checkpoint.npz").stat().st_mtime  # the last one; then comes the report
     return {f: (out / f).read_bytes() for f in FILES}, (played - start) / PASSES, time.time() - played
 
@@ -119,9 +114,9 @@ def kill_runs(folder: Path, kills: int, seed: int) -> dict[str, Any]:
             goal = ROWS * PASSES if report else rounds_in(out) + ROWS * rng.randint(0, PASSES // 5)
             if not enough(len(places), hits, kills):
                 kill(process, out, rng, of_report if report else of_pass, lambda out=out, goal=goal: rounds_in(out) >= goal)
-            code = exit_code(process)
-            if code == 0: break
-            assert code == -signal.SIGKILL, code
+            process.join()
+            if process.exitcode == 0: break
+            assert process.exitcode == -signal.SIGKILL, process.exitcode
             hits += bool(parts(out))
             places.append(rounds_in(out) / (ROWS * PASSES))
         assert {f: (out / f).read_bytes() for f in FILES} == wanted and not parts(out), f"another result in {out}"
@@ -142,9 +137,9 @@ def talk(source: int, sink: int, lines: list[bytes], rng: random.Random, said: b
                 said += chunk
 
 
-def rich_session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
+def session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
     """Arguments of a service with prices, groups and history, the lines of a session in which a third of the measurements fail, values
-    come by name and labels late, and its answers; the history has unknown values, too."""
+    come by name and labels late, with nonsense in between, and its answers; the history has unknown values, too."""
     rng, names = np.random.default_rng(4), ["city=Oslo", "city=Rome", "city=", *(f"test {i}" for i in range(9))]
     X = np.column_stack([np.eye(3)[rng.integers(3, size=700)], rng.standard_normal((700, 9))])
     y = 3 * X[:, 0] - 2 * X[:, 5] + X[:, 8] + 0.1 * rng.standard_normal(700)
@@ -167,19 +162,13 @@ def rich_session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
         row = dict(zip(names, X[300 + t].tolist(), strict=True))
         assert "prediction" in say("values", id=t, values={name: None if rng.random() < 0.3 else row[name] for name in asked})
         if t % 9 == 8: say("values", id=t, values={"no": 1})
+        if t % 9 == 7: say("dance", id=t)
         if t % 9 == 4: say("skip", id=t)
         else: waiting.append(t)
         if len(waiting) > 5: say("label", id=(late := waiting.pop(int(rng.integers(len(waiting))))), label=float(y[300 + late]))
     assert service.rounds > 90 and service.learner.params["groups"][6:8] == ["blood", "blood"]
     args = ["--costs", folder / "prices.csv", "--budget", 7, "--seed", 3, "--history", folder / "old.csv", "--target", "y"]
     return args, lines, answers
-
-
-def plain_session(folder: Path) -> tuple[list[Any], list[bytes], list[bytes]]:
-    "Likewise without all that, and with nonsense on the line."
-    from tests.practice.test_service import ARGS, session
-
-    return list(ARGS), *session(n=150)[1:3]
 
 
 def serve_once(
@@ -209,13 +198,14 @@ def serve_once(
     while chunk := os.read(from_child, 2**16): said += chunk
     os.close(from_child)
     if left is not None: os.close(left)
-    return exit_code(process), known, sent, bytes(said).splitlines(keepends=True)
+    process.join()
+    return process.exitcode, known, sent, bytes(said).splitlines(keepends=True)
 
 
-def kill_services(folder: Path, kills: int, seed: int, make: Callable[..., Any] = plain_session) -> dict[str, Any]:
+def kill_services(folder: Path, kills: int, seed: int) -> dict[str, Any]:
     "Services that are killed and started again: each knows what was answered, and the file at the end is that of one that was left alone."
     rng, silent, done, hits, series, unheard, places = random.Random(seed), os.open(os.devnull, os.O_RDWR), 0, 0, 0, 0, []
-    args, lines, answers = make(folder)
+    args, lines, answers = session(folder)
     serve_once(args, folder / "warm.npz", lines[:5], rng, None, silent)
     start = time.monotonic()
     code, _, _, said = serve_once(args, folder / "whole.npz", lines, rng, None, silent)
@@ -243,7 +233,6 @@ def kill_services(folder: Path, kills: int, seed: int, make: Callable[..., Any] 
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "practice")]  # as pytest has it
     kind, place, number = sys.argv[1:4]
-    kinds = {"run": kill_runs, "serve": kill_services, "rich": partial(kill_services, make=rich_session)}
+    kinds = {"run": kill_runs, "serve": kill_services}
     print(json.dumps(kinds[kind](Path(place), int(number), int(sys.argv[4]) if sys.argv[4:] else 0)))

@@ -1,5 +1,6 @@
 """What `make bench` and the guard in test_speed.py share: streams, the floor, plain rounds, and a fair way to time them."""
 
+import threading
 import time
 
 import numba
@@ -20,6 +21,20 @@ def in_turn(works, repetitions):
             work()
             best[name] = min(best[name], time.process_time() - start)
     return best
+
+
+def watched(play, every=0.01):
+    "Megabytes of the process's own (anonymous) memory before a piece of work, and the most while it runs; Linux tells them."
+    def own():
+        with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) / 1000
+    samples, over = [own()], threading.Event()
+    def watch():
+        while not over.wait(every): samples.append(own())
+    (thread := threading.Thread(target=watch)).start()
+    play()
+    over.set()
+    thread.join()
+    return samples[0], max(samples)
 
 
 def stream(d, n):

@@ -398,20 +398,13 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only mutants whose key matches this regular expression")
     parser.add_argument("--plain", action="store_true", help="of those that are drawn only functions that are not compiled (seconds each)")
     parser.add_argument("--no-tests", action="store_true", help="claims only")
-    parser.add_argument("--again", action="store_true", help="only the survivors in the file of --out, which is brought up to date")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--list", action="store_true", help="print the chosen mutants and stop")
     parser.add_argument("--out", type=Path, default=Path("_results/mutants.json"))
     args = parser.parse_args()
-    known = json.loads(args.out.read_text()) if args.again else []
-    wanted = {r["key"] for r in known if not (r["verify"] or r["tests"])}
-    found = [m for m in mutants(TOP) if re.search(args.only, m.key) and (not known or m.key in wanted)]
+    found = [m for m in mutants(TOP) if re.search(args.only, m.key)]
     of_bounds = [m for m in found if m.function.startswith("bound_") and m.kind in ("value", "exponent", "root") and compiles(m)]
     chosen = of_bounds if args.bounds else sample([m for m in found if m.kind not in ("value", "exponent")], args.count, args.seed)
     if args.plain: chosen = [m for m in chosen if m.function not in kernels()]
-    if args.list:
-        for m in chosen: print(f"{m.kind:12} {m.key}")
-        return 0
     claim_ids([])
     quick = sorted((r.seconds, i) for i, r in stored_rows().items() if r.seconds <= args.longest)
     print("tracing the claims", flush=True)
@@ -427,9 +420,7 @@ def main() -> int:
                 what = f"{row['module']}:{row['function']}: {row['before']} -> {row['after']}"
                 print(f"{len(rows):4}/{len(chosen)} {mark:24} {what} ({row['seconds']} s)", flush=True)
                 args.out.parent.mkdir(exist_ok=True)
-                fresh = {r["key"]: r for r in rows}
-                args.out.write_text(json.dumps([fresh.pop(r["key"], r) for r in known] + list(fresh.values()), indent=1))
-    rows = json.loads(args.out.read_text())
+                args.out.write_text(json.dumps(rows, indent=1))
     by_claims, by_all = sum(bool(r["verify"]) for r in rows), sum(bool(r["verify"] or r["tests"]) for r in rows)
     print(f"{len(rows)} mutants; noticed by claims: {by_claims / len(rows):.0%}; by claims or tests: {by_all / len(rows):.0%}")
     return 0

@@ -1,5 +1,5 @@
-"""kill -9 at many moments of `oslr run`, of `oslr serve`, and of the latter with prices, groups, history and measurements that fail:
-what they leave is what they leave undisturbed."""
+"""kill -9 at many moments of `oslr run`, and of `oslr serve` with prices, groups, history and measurements that fail: what they leave is
+what they leave undisturbed."""
 
 import json
 import os
@@ -11,10 +11,9 @@ from conftest import run
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-@pytest.mark.parametrize(("kind", "kills", "writing", "quarters"), [("run", 50, 3, 4), ("serve", 12, 1, 2), ("rich", 50, 3, 4)])
-def test_killed_at_many_moments(kind, kills, writing, quarters, tmp_path):
+@pytest.mark.parametrize("kind", ["run", "serve"])
+def test_killed_at_many_moments(kind, tmp_path):
     "The comparison is made in kills.py; here is looked at whether the kills hit what they should."
-    told = json.loads(run(sys.executable, "-m", "tests.kills", kind, tmp_path, kills))
+    told = json.loads(run(sys.executable, "-m", "tests.kills", kind, tmp_path, 50))
     print(told)
-    assert told["kills"] >= kills and told["while writing"] >= writing, told
-    assert len({min(3, int(4 * place)) for place in told["places"]}) >= quarters, told
+    assert told["kills"] >= 50 and told["while writing"] >= 3 and len({min(3, int(4 * place)) for place in told["places"]}) == 4, told

@@ -1,6 +1,4 @@
-"""A budget on average: what is spent, whole rows, refusals, the command."""
-
-import json
+"""A budget on average: what is spent, whole rows, refusals."""
 
 import numpy as np
 import pytest
@@ -64,18 +62,3 @@ def test_environments_that_sell_less_refuse():
         oslr.Environment(X, Y, 4, "POSLR", k=2, average=True)
     with pytest.raises(ValueError, match="protocol = 'POSLR'"): oslr.auto(12, 4, protocol="POSLR", average=True)
     with pytest.raises(ValueError, match="ahead = 3: it must be 1 without average"): oslr.Environment(X, Y, 4, ahead=3)
-
-
-def test_the_command(tmp_path):
-    "`oslr run --average`: the same run as in Python, and on average no more than the budget and a row."
-    from oslr_nb.practice.tables import run_table
-
-    names = [f"f{i}" for i in range(12)]
-    lines = [",".join([*names, "y"]), *(",".join(map(repr, [*x, v])) for x, v in zip(X.tolist(), Y.tolist(), strict=True))]
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
-    run_table(tmp_path / "t.csv", target="y", budget=4.5, average=True, options={"ahead": 5}, out=tmp_path / "out", seed=3)
-    found = json.loads((tmp_path / "out" / "results.json").read_text())
-    run = oslr.simulate(lr := oslr.auto(12, 4.5, average=True, ahead=5, seed=3), X, Y)
-    assert found["bought"] == lr.purchases_.tolist() and np.isclose(found["loss"], run.losses[1:].mean())
-    with pytest.raises(ValueError, match="average = True: it must be False for own"):
-        run_table(tmp_path / "t.csv", target="y", budget=4, average=True, learner="own.CoinBetting", out=tmp_path / "other")

@@ -1,4 +1,4 @@
-"""Groups of features that are bought together and paid once: purchases, books, favourites, refusals."""
+"""Prices, and groups of features that are bought together and paid once: purchases, books, favourites, refusals."""
 from collections import Counter
 
 import numpy as np
@@ -17,6 +17,7 @@ X = RNG.standard_normal((1200, 12)) @ (np.eye(12) + 0.1 * RNG.standard_normal((1
 Y = X[:, 2] - 0.5 * X[:, 7] + 0.4 * X[:, 5] + 0.1 * RNG.standard_normal(1200)
 WORDS = ["blood"] * 4 + ["age", "scan", "blood", "scan", "scan", "age", "sex", "sex"]  # of unequal size, not side by side
 PRICES = {"blood": 6.0, "age": 1.0, "scan": 4.0, "sex": 0.0}
+COSTS = np.array([1.0, 2.5, 3.3, 0.0, 7.0, 0.5, 20.0, 4.0, 1.0, 0.0, 6.0, 0.1])  # one dear, two for nothing
 SHAPES = {
     "names and prices": (9.0, {"groups": WORDS, "costs": PRICES}), "counted": (2, {"groups": WORDS}),
     "in order": (9.0, {"groups": WORDS, "costs": list(PRICES.values())}),
@@ -26,6 +27,8 @@ SHAPES = {
     "one of eleven": (1, {"groups": [0] * 11 + [1]}), "all": (4, {"groups": WORDS}),
     "on average": (2, {"groups": WORDS, "average": True}), "money on average": (6.5, {"groups": WORDS, "costs": PRICES, "average": True}),
     "rows": (2, {"groups": np.arange(12) // 2, "rows": 12}), "no means": (2, {"groups": WORDS, "centre": False, "memories": [100]}),
+    **{f"prices alone {kw}": (9.0, {"costs": COSTS} | kw) for kw in (
+        {}, {"memories": [100]}, {"centre": False}, {"rows": 12}, {"explore": 1.0}, {"explore": 0.0})},
 }
 
 
@@ -38,23 +41,24 @@ def arrays(lr): return {name: getattr(lr, name).tolist() for name in lr.arrays}
 def test_both_drivers_and_the_books(shape, tmp_path):
     "Bit for bit, saved half-way; whole groups alone are sold, and paid once; favourites and weights are within the budget."
     budget, kw = SHAPES[shape]
+    groups, ahead = kw.get("groups", range(12)), kw.get("average", False)
     env, lr = oslr.Environment(X, Y, budget, **sold(kw)), made(budget, kw)
     run, by_hand = oslr.simulate(lr, X, Y), oslr.play(other := made(budget, kw), env)
     for name in ("predictions", "n_observed", "spent"): assert (getattr(run, name) == getattr(by_hand, name)).all()
-    assert arrays(lr) == arrays(other) and (env.spent == run.spent).all() and lr.groups is not None
+    assert arrays(lr) == arrays(other) and (env.spent == run.spent).all() and (lr.groups is not None) == ("groups" in kw)
     half = made(budget, kw)
     oslr.simulate(half, X[:500], Y[:500])
     half.save(tmp_path / "a.npz")
     loaded = oslr.load(tmp_path / "a.npz")
     assert (oslr.simulate(loaded, X[500:], Y[500:]).predictions == run.predictions[500:]).all() and loaded.params == lr.params
-    cost, ahead = dict(zip(kw["groups"], lr.menu.terms(12)["costs"].tolist(), strict=True)), kw.get("average", False)
+    cost = dict(zip(groups, lr.menu.terms(12)["costs"].tolist(), strict=True))
     for (_, S, _), paid in zip(env.ledger, run.spent, strict=True):
-        names = {kw["groups"][i] for i in S}
-        assert set(S) == {i for i in range(12) if kw["groups"][i] in names} and abs(sum(cost[n] for n in names) - paid) < 1e-9
+        names = {groups[i] for i in S}
+        assert set(S) == {i for i in range(12) if groups[i] in names} and abs(sum(cost[n] for n in names) - paid) < 1e-9
     assert run.spent.max() <= (sum(cost.values()) if ahead else budget) * (1 + PRICE_SLACK) and run.n_observed.max() <= lr.most
     for chosen in (lr.favourites_, np.flatnonzero(lr.coef_), np.flatnonzero(lr.linear_function()[0])):
-        assert sum(cost[n] for n in {kw["groups"][i] for i in chosen}) <= budget * (1 + PRICE_SLACK)
-    assert (np.sort(lr.favourites_) == lr.menu.whole(lr.favourites_)).all() and np.isfinite(run.predictions).all()
+        assert sum(cost[n] for n in {groups[i] for i in chosen}) <= budget * (1 + PRICE_SLACK)
+    assert (np.sort(lr.favourites_) == np.sort(lr.menu.whole(lr.favourites_))).all() and np.isfinite(run.predictions).all()
     assert run.losses[-600:].mean() < (1.1 if budget in (1, 5.0) or ahead else 0.7) * Y.var()
 
 
@@ -71,12 +75,13 @@ def test_groups_of_one_are_features():
     assert (oslr.play(made(4.0, {"costs": costs}), env).predictions == oslr.simulate(made(4.0, {"costs": costs}), X, Y).predictions).all()
 
 
-@given(d=st.integers(2, 20), seed=st.integers(0, 2**32), share=st.floats(0, 1.2), priced=st.booleans())
-def test_any_groups(d, seed, share, priced):
+@given(d=st.integers(2, 20), seed=st.integers(0, 2**32), share=st.floats(0, 1.2), priced=st.booleans(), single=st.booleans())
+def test_any_groups(d, seed, share, priced, single):
     "No round spends more than it may, and nothing could be added to a purchase; its size is within the bound."
     rng = np.random.default_rng(seed)
     groups = rng.integers(0, rng.integers(1, d + 1), d)
     groups[rng.integers(d)] = 0
+    if single: groups = np.arange(d)
     n, Z = len(set(groups)), rng.standard_normal((60, d))
     costs = np.where(rng.random(n) < 0.3, rng.integers(0, 3, n) * 0.1, rng.exponential(1, n)) if priced else np.ones(n)
     budget = max(float(costs.min() + share * (costs.sum() - costs.min())), 1e-3) if priced else 1 + int(share * (n - 1) / 1.2)
@@ -117,13 +122,14 @@ def test_favourites_save_what_least_squares_saves():
             assert found.tolist() == S and abs(saved - saves(V, b, S)) < 1e-9
 
 
-@pytest.mark.parametrize(("costs", "budget", "favourites"), MARKETS, ids=str)
-def test_the_compiled_draw_has_its_law(costs, budget, favourites):
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("costs", "budget", "favourites"), [*MARKETS, ((1, 1, 1, 1, 9, 8, 2, 2), 10, (5, 0))], ids=str)
+def test_the_compiled_draw_has_its_law(costs, budget, favourites, grouped):
     "Frequencies of all sets of groups in 20,000 rounds that explore, and their exact chances: within five standard errors."
     n, T, counts = len(costs), 20_000, Counter()
-    groups = np.r_[np.arange(n), np.arange(n)[::-1], 0]  # of two features, and one of three
-    lr = PairwiseLeastSquares(2 * n + 1, float(budget), groups=groups, costs=np.array(costs, float), explore=1.0, seed=1)
-    num, held = lr.num[0], np.concatenate([np.flatnonzero(groups == g) for g in favourites]) if favourites else np.empty(0, int)
+    groups = np.r_[np.arange(n), np.arange(n)[::-1], 0] if grouped else np.arange(n)  # of two features, and one of three
+    lr = PairwiseLeastSquares(len(groups), float(budget), groups=groups, costs=np.array(costs, float), explore=1.0, seed=1)
+    num, held = lr.num[0], np.concatenate([np.empty(0, int), *(np.flatnonzero(groups == g) for g in favourites)])
     lr.favourites[: len(held)], num["held"] = held, len(held)
     for t in range(T):
         num["rounds"], lr._next, lr.arms[:] = t, 0, 0

@@ -1,11 +1,11 @@
 """Intervals about predictions: what they hold, by hand and compiled, saved, served, frozen; what is refused."""
 
-import json
 import math
+from functools import partial
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ask, refused
 
 import oslr_nb as oslr
 from oslr_nb.own.moments.intervals import STEP
@@ -74,16 +74,15 @@ def test_elsewhere(tmp_path):
     low, high = small.predict_interval_one(dict(zip("abc", X[60], strict=False)))
     assert high - low == pytest.approx(2 * small.learner_.half_width())
     service = Service(lr)
-    say = lambda **words: json.loads(service.answer(json.dumps(words).encode()))
-    values = X[0, say(op="query", id=1)["features"]].tolist()
-    assert "it must be 0.5" in say(op="values", id=1, values=values, level=0.7)["error"]
-    told = say(op="values", id=1, values=values, level=0.8)
+    say = partial(ask, service)
+    values = X[0, say("query", id=1)["features"]].tolist()
+    assert "it must be 0.5" in say("values", id=1, values=values, level=0.7)["error"]
+    told = say("values", id=1, values=values, level=0.8)
     assert told["interval"] == [told["prediction"] - half, told["prediction"] + half]
-    assert "interval" not in say(op="values", id=1, values=values)
-    assert "fields of query" in say(op="query", id=2, level=0.8)["error"] and "fields of stats" in say(**{"op": "stats", "": 1})["error"]
+    assert "interval" not in say("values", id=1, values=values)
+    assert "fields of query" in say("query", id=2, level=0.8)["error"] and "fields of stats" in say("stats", **{"": 1})["error"]
     fresh = Service(oslr.auto(12, 6))
-    assert json.loads(fresh.answer(b'{"op": "query", "id": 1}'))["features"] and "null" in fresh.answer(
-        b'{"op": "values", "id": 1, "values": [1, 2, 3, 4, 5, 6], "level": 0.9}')
+    assert ask(fresh, "query", id=1)["features"] and ask(fresh, "values", id=1, values=[1, 2, 3, 4, 5, 6], level=0.9)["interval"] is None
 
 
 @pytest.mark.parametrize("level", [0.91, 1, 90, "0.9", None, math.nan, [0.9], True])

@@ -322,30 +322,27 @@ def test_groups():
     with pytest.raises(ValueError, match="feature_groups = "): model.partial_fit(table, y)
 
 
-def tensors(values):
-    "Tensors of PyTorch; the test is skipped where it is not installed."
-    return pytest.importorskip("torch").as_tensor(values)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, tensors])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_a_method_of_afabench(kind, classes, tmp_path):
-    "It takes each of its features once, the largest first, whatever is known already, then stops; saved and loaded it says the same."
+def with_classes(classes, d):
+    "A classifier of two features of d that matter, with new rows and their classes."
     rng = np.random.default_rng(classes)
-    X, y = rng.standard_normal((900, 9)), rng.integers(classes, size=900)
+    X, y = rng.standard_normal((900, d)), rng.integers(classes, size=900)
     X[:, [1, 4]] += y[:, None]
-    learner = oslr.auto(9, 3, classes=range(classes), seed=0)
+    learner = oslr.auto(d, 3, classes=range(classes), seed=0)
     oslr.simulate(learner, X[:800], y[:800])
+    return learner, X[800:], y[800:]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_method_of_afabench(classes, tmp_path):
+    "It takes each of its features once, the largest first, whatever is known already, then stops; saved and loaded it says the same."
+    learner, rows, _ = with_classes(classes, 9)
     AFAMethod(learner).save(tmp_path / "new" / "folder")
-    method, rows = AFAMethod.load(tmp_path / "new" / "folder"), X[800:]
-    known = rng.random(rows.shape) < 0.2
+    method, known = AFAMethod.load(tmp_path / "new" / "folder"), np.random.default_rng(9).random(rows.shape) < 0.2
     before, F = known.copy(), learner.features_
     for look in range(4):
         seen = np.where(known, rows, 0.0)
-        chosen, p = method.act(kind(seen), kind(known)), method.predict(kind(seen), kind(known))
-        assert type(chosen) is type(p) is type(kind(seen)) and tuple(p.shape) == (100, classes)
-        chosen = np.asarray(chosen)[:, 0]
-        assert np.array_equal(np.asarray(p), learner.predict_proba_of(np.where(known, rows, np.nan)))
+        chosen, p = method.act(seen, known)[:, 0], method.predict(seen, known)
+        assert np.array_equal(p, learner.predict_proba_of(np.where(known, rows, np.nan)))
         on = np.flatnonzero(chosen)
         assert not known[on, chosen[on] - 1].any() and np.isin(chosen[on] - 1, F).all()
         assert np.array_equal(chosen == 0, known[:, F].all(axis=1))
@@ -354,67 +351,46 @@ def test_a_method_of_afabench(kind, classes, tmp_path):
     assert not on.size and np.array_equal(known | before, known) and not (known & ~before)[:, np.setdiff1d(range(9), F)].any()
 
 
-def two_classes():
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((700, 6)), rng.integers(2, size=700)
-    X[:, [1, 4]] += y[:, None]
-    learner = oslr.auto(6, 3, classes=[0, 1], seed=0)
-    oslr.simulate(learner, X[:600], y[:600])
-    return learner, X[600:], y[600:]
-
-
 def test_tensors_of_all_kinds():
-    "Precision, gradients, batches of any shape, features of any shape: numbers and shapes of numpy, in the kind of the question."
+    "Precision, gradients, batches of any size: numbers and shapes of numpy, in the kind of the question."
     torch = pytest.importorskip("torch")
-    learner, X, _ = two_classes()
+    learner, X, _ = with_classes(2, 6)
     method, known = AFAMethod(learner), np.random.default_rng(1).random(X.shape) < 0.4
     seen = np.where(known, X, 0.0)
     act, p = method.act(seen, known), method.predict(seen, known)
     for dtype, tol in ((torch.float64, 0), (torch.float32, 1e-6), (torch.float16, 1e-2), (torch.bfloat16, 1e-1)):
-        for mask in (torch.bool, torch.uint8, torch.float32):
-            a, b = torch.as_tensor(seen, dtype=dtype).requires_grad_(mask == torch.bool), torch.as_tensor(known).to(mask)
-            for rows in (slice(None), slice(0, 1), slice(0, 0)):
-                chosen, said = method.act(a[rows], b[rows]), method.predict(a[rows], b[rows])
-                assert chosen.dtype == torch.int64 and np.array_equal(chosen.numpy(), act[rows])
-                assert said.dtype == dtype and not said.requires_grad and said.device == a.device and said.shape == p[rows].shape
-                assert np.allclose(said.double().numpy(), p[rows], rtol=0, atol=tol)
-    a, b, shape = torch.as_tensor(seen).reshape(5, 20, 2, 3), torch.as_tensor(known).reshape(5, 20, 2, 3), torch.Size([2, 3])
-    assert np.array_equal(method.act(a, b, None, None, shape).numpy(), act.reshape(5, 20, 1))
-    assert np.array_equal(method.predict(a, b, None, shape).numpy(), p.reshape(5, 20, 2))
-    integers = torch.as_tensor(seen).round().long()
-    assert method.predict(integers, torch.as_tensor(known)).dtype == torch.float64
-    with torch.no_grad(): assert np.array_equal(method.act(torch.as_tensor(seen), torch.as_tensor(known)).numpy(), act)
+        for mask, rows in ((torch.bool, slice(None)), (torch.uint8, slice(0, 1)), (torch.float32, slice(0, 0))):
+            a, b = torch.as_tensor(seen, dtype=dtype).requires_grad_(mask == torch.bool)[rows], torch.as_tensor(known).to(mask)[rows]
+            chosen, said = method.act(a, b), method.predict(a, b)
+            assert chosen.dtype == torch.int64 and np.array_equal(chosen.numpy(), act[rows])
+            assert said.dtype == dtype and not said.requires_grad and said.device == a.device and said.shape == p[rows].shape
+            assert np.allclose(said.double().numpy(), p[rows], rtol=0, atol=tol)
+    assert method.predict(torch.as_tensor(seen).round().long(), torch.as_tensor(known)).dtype == torch.float64
     assert method.to(torch.device("cpu")).device == torch.device("cpu")
 
 
 def test_an_evaluation_as_afabench_makes_it(tmp_path):
-    "Calls by name, with labels; actions are selections counted from 1; a selected feature that is not shown is not selected again."
-    torch = pytest.importorskip("torch")
-    learner, X, y = two_classes()
+    "Calls by name, with labels, features and batches of any shape; a selected feature that is not shown is not selected again."
+    learner, X, y = with_classes(2, 6)
     AFAMethod(learner).save(tmp_path)
-    method = AFAMethod.load(tmp_path, device=torch.device("cpu"))
+    method = AFAMethod.load(tmp_path, device="cpu")
     method.set_seed(3)
     method.set_cost_param(cost_param=0.5)
-    features, label = torch.as_tensor(X, dtype=torch.float32), torch.nn.functional.one_hot(torch.as_tensor(y), 2).float()
-    mask, chosen, active = torch.zeros(X.shape, dtype=torch.bool), torch.zeros(X.shape, dtype=torch.bool), torch.arange(100)
+    mask, chosen, active = np.zeros(X.shape, bool), np.zeros(X.shape, bool), np.arange(100)
     broken = int(learner.features_[np.abs(learner.log_odds_[learner.features_]).argmax()])  # this one never comes
     for step in range(9):
-        more = {"label": label[active], "feature_shape": torch.Size([6])}
-        seen, known = torch.where(mask, features, 0.0)[active], mask[active]
-        action = method.act(masked_features=seen, feature_mask=known, selection_mask=chosen[active], **more)
-        said = method.predict(masked_features=seen, feature_mask=known, **more)
-        assert action.shape == (len(active), 1) and said.shape == (len(active), 2)
-        action[:1, 0] = action[:1, 0]  # it may be overruled in place
-        if step == 0: assert set(action.flatten().tolist()) == {broken + 1}
-        on = action[:, 0] > 0
-        chosen[active[on], action[on, 0] - 1] = True
-        mask[active[on], action[on, 0] - 1] = True
-        mask[:, broken] = False
-        active = active[on]
+        more, seen = {"label": np.eye(2)[y[active]], "feature_shape": (6,)}, np.where(mask, X, 0.0)[active]
+        action = method.act(masked_features=seen, feature_mask=mask[active], selection_mask=chosen[active], **more)[:, 0]
+        if step == 0: assert set(action.tolist()) == {broken + 1}
+        on = action > 0
+        chosen[active[on], action[on] - 1] = mask[active[on], action[on] - 1] = True
+        mask[:, broken], active = False, active[on]
         if not len(active): break
-    assert step == len(learner.features_) and chosen.sum(dim=1).tolist() == [step] * 100
-    full = method.predict(features, torch.ones(X.shape, dtype=torch.bool))
-    assert (full.argmax(dim=-1) == torch.as_tensor(y)).double().mean() > 0.65
+    assert step == len(learner.features_) and chosen.sum(axis=1).tolist() == [step] * 100
+    assert (method.predict(masked_features=X, feature_mask=np.ones(X.shape, bool), **more).argmax(axis=-1) == y).mean() > 0.65
+    X, mask, p = X.reshape(5, 20, 2, 3), mask.reshape(5, 20, 2, 3), method.predict(X, mask)
+    assert np.array_equal(method.predict(X, mask, None, (2, 3)), p.reshape(5, 20, 2))
+    assert method.act(X, mask, None, None, (2, 3)).shape == (5, 20, 1)
 
 
 def test_what_afabench_is_refused():

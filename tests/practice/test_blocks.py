@@ -254,23 +254,14 @@ def test_a_bad_value_after_a_refused_sale():
 
 
 MEASURE = """
-import sys, threading
+import sys
 import numpy as np
 import oslr_nb as oslr
-
-def own():
-    with open("/proc/self/status") as f: return next(int(line.split()[1]) for line in f if line.startswith("RssAnon")) // 1024
+from tests.measure import watched
 
 def more(play):
-    start, most, over = own(), [0], threading.Event()
-    def watch():
-        while not over.wait(0.002): most.append(own())
-    thread = threading.Thread(target=watch)
-    thread.start()
-    play()
-    over.set()
-    thread.join()
-    return max(most) - start
+    first, most = watched(play, 0.002)
+    return round(most - first)
 
 X, B, y = (np.load(f"{sys.argv[1]}/{name}.npy", mmap_mode="r") for name in "XBy")
 lr, rng = oslr.ito2017.UniformRDA(X.shape[1], 4, seed=1), np.random.default_rng(0)

@@ -1,11 +1,10 @@
 """Rows that are known already, in a file: columns and words by name, what is said of them, a run resumed, a service begun again."""
 
-import json
 import warnings
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ask, refused
 
 import oslr_nb as oslr
 from oslr_nb.practice.service import History, Service, first_learner
@@ -98,14 +97,13 @@ def test_service(tmp_path):
     old, lr = History(path, "y"), first_learner("auto", 4, 2, 0)
     old.teach(lr)
     service = Service(lr)
-    say = lambda **words: json.loads(service.answer(json.dumps(words).encode()))
     far = []
     for t in range(30):
         x = rng.standard_normal(4)
-        asked = say(op="query", id=t)
-        told = say(op="values", id=t, values={name: x["abcd".index(name)] for name in asked["names"]})
+        asked = ask(service, "query", id=t)
+        told = ask(service, "values", id=t, values={name: x["abcd".index(name)] for name in asked["names"]})
         if "b" in asked["names"] and t > 1: far.append(told["prediction"] - 2 * x[1])
-        say(op="label", id=t, label=2 * x[1])
+        ask(service, "label", id=t, label=2 * x[1])
     assert len(far) > 15 and np.mean(np.square(far)) < 0.5
     with refused("columns of history"): old.teach(first_learner("auto", 5, 2, 0))
     with refused("target = None"): History(path, None)

@@ -1,12 +1,9 @@
 """Several labels over the lines of a service: lists of numbers, null for one that is not known; files, kills, refusals."""
 
-import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from conftest import refused
+from conftest import ask, command, refused
 
 import oslr_nb as oslr
 from oslr_nb.practice import service as sv
@@ -15,11 +12,9 @@ RNG = np.random.default_rng(0)
 X = RNG.standard_normal((300, 10))
 Y = np.column_stack([X[:, 2] - X[:, 7], 1e3 + 100 * X[:, 5]]) + RNG.standard_normal((300, 2)) * [0.1, 10]
 Y[RNG.random(Y.shape) < 0.15] = np.nan
-ARGS = ["--features", "10", "--budget", "4", "--labels", "2", "--seed", "3"]
 plain = lambda y: [None if v != v else v for v in y.tolist()]
 
 
-def ask(service, op, **fields): return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
 def fresh(): return sv.Service(oslr.auto(10, 4, labels=2, seed=3))
 
 
@@ -59,32 +54,6 @@ def test_a_file_keeps_open_examples(tmp_path):
     for op in ("stats", "weights"): assert ask(service, op) == ask(other, op)
 
 
-def run(lines, *args, kill=False):
-    "Answers of a process; it is killed after the last one, or its input ends."
-    pipe = subprocess.PIPE
-    p = subprocess.Popen([sys.executable, "-m", "oslr_nb", "serve", *args], stdin=pipe, stdout=pipe, stderr=pipe)
-    p.stdout.readline()
-    out = []
-    for line in lines:
-        p.stdin.write(line + b"\n")
-        p.stdin.flush()
-        out.append(p.stdout.readline().strip().decode())
-    if kill: p.kill()
-    p.communicate()
-    return out
-
-
-def test_a_kill_loses_nothing(tmp_path):
-    service, lines, answers = fresh(), [], []
-    for t in range(40):
-        for op, fields in (("query", {}), ("values", None), ("label", {"label": plain(Y[t])})):
-            more = {"values": X[t, service.open[t].features].tolist()} if fields is None else fields
-            lines.append(json.dumps({"op": op, "id": t, **more}).encode())
-            answers.append(service.answer(lines[-1]))
-    for i, j in ((0, 41), (41, 80), (80, 120)):
-        assert run(lines[i:j], *ARGS, "--state", str(tmp_path / "s.npz"), kill=True) == answers[i:j]
-
-
 def test_for_people(tmp_path):
     service = fresh()
     S = ask(service, "query", id="a")["features"]
@@ -95,26 +64,12 @@ def test_for_people(tmp_path):
     assert ask(service, "stats")["mean_loss"] == [None, None]
     lr = oslr.auto(10, 4, labels=2, seed=0)
     lr.save(tmp_path / "lr.npz")
-    assert json.loads(run([b'{"op": "stats"}'], "--learner", str(tmp_path / "lr.npz"))[0])["labels"] == 2
+    assert sv.Service(sv.first_learner(str(tmp_path / "lr.npz"), None, None, None)).ready()["labels"] == 2
     (tmp_path / "old.csv").write_text("a,b,y\n1,2,3\n")
     more = {"history": tmp_path / "old.csv", "target": "y"}
     with refused("history = "): sv.serve(10, 4, labels=2, **more)
     with refused("history = "): sv.serve(learner=str(tmp_path / "lr.npz"), **more)
     with refused("labels = 2: it must be left out"): sv.serve(10, 4, "own.CoinBetting", labels=2)
-    with refused("labels = 1: "): sv.serve(10, 4, labels=1)
-    with refused("labels = 2: it must be None with classes"): sv.serve(10, 4, labels=2, classes="ab")
-
-
-@pytest.mark.parametrize(("name", "more", "words"), [
-    ("run", ["--target", "b"], "target = ['a', 'b']: it must be one column"),
-    ("run", ["--option", "labels=2"], "a run predicts one column"),
-    ("recommend", ["--target", "b"], "target = ['a', 'b']: it must be one column"),
-])
-def test_a_command_on_a_table_predicts_one_column(name, more, words, tmp_path):
-    (tmp_path / "t.csv").write_text("a,b,c,d\n1,2,3,4\n2,3,4,5\n")
-    line = [sys.executable, "-m", "oslr_nb", name, "t.csv", "--target", "a", "--budget", "2", *more]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2 and words in done.stderr and [p.name for p in tmp_path.iterdir()] == ["t.csv"]
 
 
 def test_places_of_what_is_wrong():
@@ -139,3 +94,17 @@ def test_states_of_other_learners(tmp_path):
             if i == j: sv.Service(other()).restore(tmp_path / "s.npz")
             else:
                 with refused("learner of the file = .*asked for now"): sv.Service(other()).restore(tmp_path / "s.npz")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ("run t.csv --target a --budget 2 --target b", "target = ['a', 'b']: it must be one column"),
+    ("run t.csv --target a --budget 2 --option labels=2", "a run predicts one column"),
+    ("recommend t.csv --target a --budget 2 --target b", "target = ['a', 'b']: it must be one column"),
+    ("serve --features 10 --budget 4 --labels 1", "labels = 1: "),
+    ("serve --features 10 --budget 4 --labels 2 --classes a,b", "labels = 2: it must be None with classes"),
+])
+def test_what_commands_refuse(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a,b,c,d\n1,2,3,4\n2,3,4,5\n")
+    done = command(*words.split(), input="")
+    assert done.exit_code == 2 and said in done.output and [p.name for p in tmp_path.iterdir()] == ["t.csv"]

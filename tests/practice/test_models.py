@@ -7,7 +7,7 @@ import matplotlib.pyplot
 import numpy as np
 import pandas
 import pytest
-from conftest import command, refused
+from conftest import ask, command, refused
 
 import oslr_nb as oslr
 from oslr_nb.practice import service as sv
@@ -50,17 +50,21 @@ def made(request, tmp_path_factory):
     return r, path, oslr.load(path).to_json()
 
 
-def by_hand(text: str, row: dict[str, str]) -> float:
-    "What a program without this package does."
-    model = json.loads(text)
-    total = model["intercept"]
+def values_by_hand(model: dict, row: dict[str, str]) -> list[float]:
+    "The values of a row, as a program without this package finds them."
+    out = []
     for f in model["features"]:
-        text = row.get(f["column"], "").strip()
-        if text in model["missing"]: text = ""
-        if "word" in f: value = float(text == f["word"]) if text in model["words"][f["column"]] else f["mean"]
-        else: value = float(text) if text else f["mean"]
-        total += f["weight"] * value
-    return total
+        word = row.get(f["column"], "").strip()
+        if word in model["missing"]: word = ""
+        if "word" in f: out.append(float(word == f["word"]) if word in model["words"][f["column"]] else f["mean"])
+        else: out.append(float(word) if word else f["mean"])
+    return out
+
+
+def by_hand(text: str, row: dict[str, str]) -> float:
+    "What a program without this package predicts."
+    model = json.loads(text)
+    return sum((f["weight"] * v for f, v in zip(model["features"], values_by_hand(model, row), strict=True)), model["intercept"])
 
 
 def test_three_ways_to_the_same_numbers(made, tmp_path):
@@ -192,7 +196,6 @@ def test_a_file_with_a_wrong_table_is_refused(made, tmp_path):
 def test_a_service_takes_words_by_their_column(tmp_path):
     write(tmp_path / "old.csv", rows_of(600, 0))
     run_table(tmp_path / "old.csv", target="y", encode=["*"], budget=5, out=tmp_path / "run")
-    ask = lambda service, op, **fields: json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
     services, new = [sv.Service(oslr.load(tmp_path / "run" / "model.npz")) for _ in range(2)], rows_of(200, 1)
     words = 0
     for t, row in enumerate(new):
@@ -240,28 +243,21 @@ def test_classes(K, tmp_path):
     assert printed.exit_code == 0 and "prediction,probability of low" in printed.output
     service = sv.Service(oslr.load(path))
     assert service.ready()["classes"] == kinds[:K]
-    asked = json.loads(service.answer(b'{"op": "query", "id": 1}'))
-    given = {name: "Rome" if name.startswith("city") else 0.5 for name in asked["names"]}
-    given = {("city" if name.startswith("city") else name): v for name, v in given.items()}
-    told = json.loads(service.answer(json.dumps({"op": "values", "id": 1, "values": given}).encode()))
+    asked = ask(service, "query", id=1)
+    told = ask(service, "values", id=1, values={name.split("=")[0]: "Rome" if "=" in name else 0.5 for name in asked["names"]})
     assert list(told["probabilities"]) == kinds[:K] and sum(told["probabilities"].values()) == pytest.approx(1)
-    assert "one of the classes" in service.answer(b'{"op": "label", "id": 1, "label": "none"}')
+    assert "one of the classes" in ask(service, "label", id=1, label="none")["error"]
     service.save(tmp_path / "state.npz")
     again = sv.Service(oslr.load(path))
     again.restore(tmp_path / "state.npz")
-    for one in (service, again): assert "rounds" in json.loads(one.answer(b'{"op": "label", "id": 1, "label": "low"}'))
-    assert service.answer(b'{"op": "query", "id": 2}') == again.answer(b'{"op": "query", "id": 2}')
+    for one in (service, again): assert "rounds" in ask(one, "label", id=1, label="low")
+    assert ask(service, "query", id=2) == ask(again, "query", id=2)
 
 
 def classes_by_hand(text: str, row: dict[str, str]) -> np.ndarray:
     "What a program without this package does."
     m = json.loads(text)
-    values = []
-    for f in m["features"]:
-        word = row.get(f["column"], "").strip()
-        if word in m["missing"]: word = ""
-        if "word" in f: values.append(float(word == f["word"]) if word in m["words"][f["column"]] else f["mean"])
-        else: values.append(float(word) if word else f["mean"])
+    values = values_by_hand(m, row)
     z = [np.clip((v - f["mean"]) / f["deviation"], -m["extreme"], m["extreme"]) if f["deviation"] else 0.0
          for v, f in zip(values, m["features"], strict=True)]
     total = np.zeros(len(m["classes"]))

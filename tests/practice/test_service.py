@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import urllib.request
 
 import numpy as np
 import pytest
-from conftest import command, refused
+from conftest import ask, command, refused
 
 import oslr_nb as oslr
 from oslr_nb.core.base.storage import read_file, write_file
@@ -27,7 +28,6 @@ Y = X[:, 2] - 0.5 * X[:, 7] + 0.1 * RNG.standard_normal(400)
 ARGS = ["--features", str(D), "--budget", str(BUDGET), "--seed", "3"]
 
 
-def ask(service, op, **fields): return json.loads(service.answer(json.dumps({"op": op, **fields}).encode()))
 def fresh(learner="auto", budget=BUDGET, seed=3): return sv.Service(make_learner(learner, D, budget, seed))
 
 
@@ -216,43 +216,40 @@ def test_late_favourites_change_places(learner, options, tmp_path):
     assert (oslr.load(tmp_path / "a.npz").query() == lr.query()).all()
 
 
-@pytest.mark.parametrize("top", [0, 1])
-def test_late_explorations(top):
-    "As many as the squares say and those still open; what the explorer learns is, on the mean, the gradient at its weights of today."
-    h, x, y, sums = np.array([0.3, -0.1, 0.2, 0.5]), np.array([0.5, -0.2, 0.4, 0.1]), 0.3, []
-    make = lambda: oslr.ito2017.RDA2(4, 3, top=top)
-    for V in itertools.combinations(range(top, 4), 3 - top):
-        lr = make()
-        lr.h[:] = h
-        lr.learn(S := [*range(top), *V], x[S], y, explored=True)
-        sums.append(lr.h - h)
-        lr.learn(S, x[S], y, explored=False)
-        assert (lr.h == h + sums[-1]).all() and lr.H.any() and lr.num[0] == 2 and lr.num[3] == 1
-    assert np.abs(np.mean(sums, axis=0) - 2 * (lr.w @ x - y) * x).max() < 1e-12 < np.abs(lr.w).min()
-    lr, late, explored = make(), [], 0
-    for _ in range(1000):
-        late.append((lr.query(), lr.explored_))
-        explored += lr.explored_
-        lr.skip()
-        if len(late) > 20:
-            S, kind = late.pop(0)
-            lr.learn(S, x[S], y, explored=kind)
-    assert 31 <= explored <= 31 + 21
+def late(name, *sizes, **kw): return lambda: getattr(oslr.ito2017, name)(*sizes, **kw)
 
 
-@pytest.mark.parametrize("learner", ["RDA1", "UniformRDA"])
-def test_late_estimates_of_dual_averaging_are_unbiased(learner):
-    "The mean of what is learnt over all random features, with favourites that are none by now, is the gradient at the weights of today."
-    top, make = 0, lambda: oslr.ito2017.UniformRDA(5, 3, step=9)
-    if learner == "RDA1": top, make = 2, lambda: oslr.ito2017.RDA1(5, 4, top=2, step=9)
+@pytest.mark.parametrize("make", [late("RDA1", 5, 4, top=2, step=9), late("UniformRDA", 5, 3, step=9), late("RDA2", 5, 3, top=0),
+                                  late("RDA2", 5, 3, top=1)])
+def test_late_estimates_are_unbiased(make):
+    """The mean of what is learnt over all random features, with favourites that are none by now, is the gradient at the weights of today:
+    of dual averaging, and of an explorer, which learns from rounds that explored alone."""
     h, x, y, sums = np.array([0.3, -0.1, 0.2, 0.5, -0.4]), np.array([0.5, -0.2, 0.4, 0.1, -0.6]), 0.3, []
+    explorer, top = {"explored": True} if hasattr(make(), "H") else {}, getattr(make(), "top", 0)
     for V in itertools.combinations(range(top, 5), make().budget - top):
         lr = make()
-        lr.h[:], lr.num[[0, 1]] = h, (5.0, h @ h)
+        lr.h[:] = h
+        if not explorer: lr.num[[0, 1]] = 5.0, h @ h
         S, w = [*range(top), *V], lr.coef_
-        lr.learn(S, x[S], y)
+        lr.learn(S, x[S], y, **explorer)
         sums.append(lr.h - h)
+        if not explorer: continue
+        w = lr.w.copy()
+        lr.learn(S, x[S], y, explored=False)
+        assert (lr.h == h + sums[-1]).all() and lr.H.any() and lr.num[0] == 2 and lr.num[3] == 1
     assert np.abs(np.mean(sums, axis=0) - 2 * (w @ x - y) * x).max() < 1e-12 < np.abs(w).min()
+
+
+def test_late_explorations_are_as_many_as_the_squares_say():
+    lr, waiting, explored, x = oslr.ito2017.RDA2(4, 3), [], 0, np.array([0.5, -0.2, 0.4, 0.1])
+    for _ in range(1000):
+        waiting.append((lr.query(), lr.explored_))
+        explored += lr.explored_
+        lr.skip()
+        if len(waiting) > 20:
+            S, kind = waiting.pop(0)
+            lr.learn(S, x[S], 0.3, explored=kind)
+    assert 31 <= explored <= 31 + 21
 
 
 def test_questions_may_be_repeated_and_open_examples_are_limited(monkeypatch):
@@ -304,24 +301,6 @@ def test_quick_reading_is_careful_reading(monkeypatch):
     assert "it must be a text" in ask(fresh(), "query", id=2**64)["error"]
 
 
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
-def test_signals_save(kind, tmp_path):
-    _, lines, answers, _ = session(n=20)
-    p, half = Process("--state", tmp_path / "s.npz", "--every", 0), len(lines) // 2
-    p.send(*lines[:half])
-    assert p.answers(half) == answers[:half]
-    if kind == signal.SIGUSR1:
-        p.p.send_signal(kind)
-        p.send(lines[half])
-        assert p.answers(1) == [answers[half]]
-        p.end(signal.SIGKILL)
-    else: assert p.end(kind) == (130 if kind == signal.SIGINT else 0, b"", b"")
-    p = Process("--state", tmp_path / "s.npz")
-    assert p.ready["lines"] == (half + 1 if kind == signal.SIGUSR1 else half)
-    p.send(*lines[p.ready["lines"] :])
-    assert p.answers(len(lines) - p.ready["lines"]) == answers[p.ready["lines"] :] and p.end()[0] == 0
-
-
 ENDS = {"SIGTERM": 0, "SIGINT": 130, "SIGUSR1": None, "SIGHUP": -1, "SIGQUIT": -3}  # exit codes, None where the service continues
 
 
@@ -347,6 +326,7 @@ def test_the_ends_of_a_service(end, keep, http, tmp_path):
             return json.load(answer)
 
     assert len(say("query", id=1)["features"]) == BUDGET
+    idle = [socket.create_connection(("127.0.0.1", int(ready["http"].split(":")[-1][:-1])))] if http else []  # asks nothing
     if end in ENDS: p.send_signal(getattr(signal, end))
     elif end == "half a line": p.stdin.write(b'{"op": "stats"}')
     elif end == "quit": say("quit")
@@ -366,7 +346,7 @@ def test_the_ends_of_a_service(end, keep, http, tmp_path):
     if keep:
         again = Process("--state", tmp_path / "s.npz")
         assert again.ready["open"] == 1 and again.end() == (0, b"", b"")
-    for f in (p.stdout, p.stderr): f.close()
+    for f in (p.stdout, p.stderr, *idle): f.close()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no file that is always full")

@@ -339,7 +339,8 @@ def test_groups_of_columns(tmp_path):
     groups = ["kind"] * 6 + ["panel", "b", "panel", "d", "panel"]
     X = np.column_stack([kind[:, None] == np.arange(6), Q]).astype(float)
     for budget, more, kw in ((2, {}, {"groups": ["kind"] * 6 + names[1:6]}),
-                             (2.5, {"average": True}, {"groups": ["kind"] * 6 + names[1:6], "average": True}),
+                             (2.5, {"average": True, "options": {"ahead": 5}},
+                              {"groups": ["kind"] * 6 + names[1:6], "average": True, "ahead": 5}),
                              (2, {"costs": tmp_path / "p.csv"}, {"groups": groups}),
                              (15.0, {"costs": tmp_path / "p.csv", "priced": True},
                               {"groups": groups, "costs": {"kind": 10.0, "panel": 5.0, "b": 1.0, "d": 1.0}})):
@@ -359,6 +360,7 @@ def test_groups_of_columns(tmp_path):
     for text, words, more in ((listed(prices | {"c": (4, "panel")}), r"price of 'c' = 4.0: it must be 5, as that of 'a' \(they are", {}),
                               (listed(prices).replace("group", "grup"), "feature and price, and perhaps group", {}),
                               (listed(prices), "no other learner knows groups", {"learner": "own.CoinBetting"}),
+                              (listed(prices), "average = True: it must be False for own", {"learner": "own.CoinBetting", "average": True}),
                               (listed(prices), r"budget = 5: it must be an integer from 2 to 4 \(its 11 features", {"budget": 5}),
                               (listed(alone), r"budget = 7: it must be an integer from 2 to 6", {"budget": 7}),
                               (listed(prices), "option = 'groups': it must be another name", {"options": {"groups": 1}})):

@@ -1,7 +1,6 @@
 """oslr serve --http: the answers of the pipes, a kill and a restart, signals, nonsense, refusals, and the description of the messages."""
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -18,7 +17,6 @@ import pytest
 from conftest import TOP, command
 from test_service import ARGS, fresh, same_state, session
 
-from oslr_nb.core.base.storage import read_file
 from oslr_nb.practice import service as sv
 from oslr_nb.practice import web
 
@@ -80,16 +78,6 @@ def test_the_answers_of_the_pipes_and_what_they_leave(serve, tmp_path):
     (again := fresh(seed=99)).restore(tmp_path / "s.npz")
     whole.wish = ""
     same_state(whole, again)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_signals_save_and_end(serve, number, code, tmp_path):
-    server = serve("--state", tmp_path / "s.npz")
-    idle = socket.create_connection(re.fullmatch(r"http://(.*):(\d+)/", server.ready["http"]).groups())  # asks nothing
-    server.send(b'{"op":"query","id":1}')
-    assert server.end(number) == (code, b"", b"") and read_file(tmp_path / "s.npz")[0]["lines"] == 1
-    idle.close()
 
 
 def test_many_at_a_time_are_done_one_after_the_other(serve):
