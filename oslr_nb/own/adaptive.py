@@ -37,8 +37,7 @@ def bound_adaptive_seen(
 ) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(squares) on the regret of `RDA1` with step = "adaptive".
 
-    squares: mean over runs of the sum of the squared lengths of the estimates, at least 0 (the square of the mean of
-    its root is enough, and smaller). nu: `truncation_factor`. Units: squared labels. Ours.
+    squares: mean over runs of the sum of the squared lengths of the estimates. nu: `truncation_factor`. Units: squared labels. Ours.
     """
     return truncation_factor(k, top, d) / 2 * (sigma_max / sigma_min) ** 2 * bound_adaptive(squares, radius)
 
@@ -47,8 +46,7 @@ def bound_adaptive_seen(
 def bound_adaptive_rda(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, model: LinearModel) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T) on the regret of `RDA1` with step = "adaptive".
 
-    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`, whose
-    schedule needs x_norm and y_max. Ours.
+    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels: sqrt(2) times `bound_sharpened`. Ours.
     """
     sigma_min, sigma_max, x_norm, y_max, radius = model
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
@@ -57,10 +55,9 @@ def bound_adaptive_rda(k: Comparator, d: SeveralFeatures, budget: PairBudget, to
 # %% ../../nbs/own/01_adaptive.ipynb #524dacb2
 @validated
 def moment_ratios(d: SeveralFeatures, budget: PairBudget, top: Top) -> tuple[float, float]:
-    """Constants a, b in E||g||^2 <= ||x||^2 (a (w'x - y)^2 + b sum of (x_j w_j)^2 over the features left to chance).
+    """Constants a, b in E||g||^2 <= ||x||^2 (a (w'x - y)^2 + b sum of (x_j w_j)^2 over the features left to chance), exact.
 
-    Returns a, b: 4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if
-    r = m. Both are exact. Ours.
+    4 m/r and 4 (m - r)/((m - 2) q*) for m = d - top, r = budget - top, q* = r (r - 1)/(m (m - 1)); b is 0 if r = m. Ours.
     """
     m, r = d - top, budget - top
     return 4 * m / r, 4 * (m - r) / ((m - 2) * float(pair_minimum(d, budget, top))) if r < m else 0.0
@@ -86,10 +83,8 @@ def algorithm_1_adaptive(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Algorithm 1 of Ito et al. 2017 with the adaptive step in plain numpy; the reference for `RDA1` with step = "adaptive".
 
-    X: examples; only what was chosen is read. budget, top: features seen a round (k') and favourites among them (k1),
-    0 <= top <= budget - 2 <= d - 2. choose: ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t.
-    Returns predictions (T,): in units of the label; h (d,): sum of the gradient estimates; squares: sum of their
-    squared lengths. Ours, after Ito et al. 2017 and Orabona & Pal 2018.
+    choose: ``choose(t, w)`` gives S_t (budget,), its first `top` members being U_t. Returns predictions (T,): in units of the label; h
+    (d,): sum of the gradient estimates; squares: sum of their squared lengths. Ours, after Ito et al. 2017 and Orabona & Pal 2018.
     """
     X, y = check_stream(X, check_magnitude("y", check_array("y", y, (None,))))
     (_, budget, top), radius = check_sizes(X.shape[1], budget, top), check_real("radius", radius, 1e-60, LARGEST)

@@ -30,10 +30,7 @@ MEMORY = 2**30  # bytes that `auto` spends on moments of pairs, at most
 
 
 def rows_for(d: int, tables: int = len(MEMORIES)) -> int | None:
-    """The number of features whose pairs with all others are kept, in so many tables.
-
-    Returns as many as `MEMORY` holds; None for all, where they fit. Ours.
-    """
+    "The number of features whose pairs with all others are kept, in so many tables: what `MEMORY` holds; None for all. Ours."
     return None if 16 * tables * d * d <= MEMORY else min(MEMORY // (32 * tables * d), d)
 
 

@@ -27,10 +27,9 @@ __all__ = ['bought_moments', 'sparse_minimiser', 'moment_rule', 'bound_moment_er
 def bought_moments(X: Any, y: Any, bought: Any, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of second moments from bought values, by the known chances of the purchases.
 
-    X: features; only those that were bought are read. bought (n, d): what was bought. pair (d, d) or (n, d, d): chances
-    that two features are bought together, given the past; on the diagonal those of one feature. An entry with chance 0
-    is estimated by 0, and then no theorem of the page applies. Returns V (d, d): estimate of the mean of x x'; b (d,):
-    estimate of the mean of x y. Ours: the average of `designs.moment_estimate`.
+    bought (n, d): what was bought. pair (d, d) or (n, d, d): chances that two features are bought together, given the past. An entry with
+    chance 0 is estimated by 0, and then no theorem of the page applies. Returns V (d, d): of the mean of x x'; b (d,): of the mean of x y.
+    Ours: the average of `designs.moment_estimate`.
     """
     S = as_array(bought, "bought")
     if S.ndim != 2 or S.dtype.kind != "b" or not S.size: fail("bought", bought, "an array of bool of shape (n, d)")
@@ -161,8 +160,7 @@ def bound_moment_error(n: Rounds, d: Features, q: Together, k: Sparsity = 2, del
 def bound_squared_error(n: Rounds, d: Features, q: Together, k: Sparsity = 2) -> float:
     """Upper bound on the mean square of the largest error of an estimated moment.
 
-    Returns: 2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2.
-    Upper. Ours.
+    2 (L + 1) / (q n) + 2 sqrt(2) H^(3/4) / (3 (q n)^(3/2)) + H / (9 (q n)^2), L = ln N, H = L^2 + 2 L + 2. Ours.
     """
     L, m = logarithm(d, k), q * n
     H = L**2 + 2 * L + 2
@@ -171,10 +169,7 @@ def bound_squared_error(n: Rounds, d: Features, q: Together, k: Sparsity = 2) ->
 # %% ../../nbs/own/04_moment_theory.ipynb #ace76a14
 @validated
 def bound_moment_excess(n: Rounds, d: Features, q: Together, B: Ball, k: Sparsity = 2) -> float:
-    """Upper bound on the expected excess risk of the moment rule after n independent examples, without any model.
-
-    Returns: B (B + 2) `bound_moment_error`. Upper. Ours.
-    """
+    "Upper bound B (B + 2) `bound_moment_error` on the expected excess of the moment rule for independent examples, without a model. Ours."
     return B * (B + 2) * bound_moment_error(n, d, q, k)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #09c25f6f
@@ -184,8 +179,7 @@ def bound_moment_regret(
 ) -> float:
     """Upper bound on the expected regret of the moment rule for independent examples, without any model.
 
-    Returns: 1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight + B (B + 2) sqrt(2 L T). Upper.
-    Ours.
+    Returns: 1 + B (B + 2) (2 sqrt(2 L T / q) + L (1 + ln T) / (3 q)), in hindsight + B (B + 2) sqrt(2 L T). Ours.
     """
     L = logarithm(d, k)
     late = B * (B + 2) * math.sqrt(2 * L * T) if hindsight else 0.0
@@ -196,8 +190,7 @@ def bound_moment_regret(
 def bound_forward_selection(steps: Steps, k: Count, least: Least, most: Largest) -> float:
     """Upper bound on the share of the objective's gap to a k-sparse comparator that forward selection leaves.
 
-    Returns (1 - least / (k most))^steps. Tight for one step. Ours; the argument is the classical one for greedy steps
-    on strongly convex functions.
+    (1 - least / (k most))^steps, tight for one step. Ours; the classical argument for greedy steps on strongly convex functions.
     """
     if most < least: fail("most", most, f"at least {least:g}", "an eigenvalue is below a diagonal entry")
     return (1 - least / (k * most)) ** steps
@@ -207,21 +200,18 @@ def bound_forward_selection(steps: Steps, k: Count, least: Least, most: Largest)
 def bound_fast_excess(n: Rounds, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
     """Upper bound on the expected excess risk of the moment rule under a linear model, whose weights are in the ball.
 
-    phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k nonzero entries at most, for example their smallest
-    eigenvalue. Returns: 8 k (1 + B)^2 / phi `bound_squared_error`, or `bound_moment_excess` where it is smaller. Upper.
-    Ours.
+    phi: least 2 k u'Vu / ||u||_1^2 over vectors u of 2 k nonzero entries at most, for example their smallest eigenvalue. Returns: 8 k (1 +
+    B)^2 / phi `bound_squared_error`, or `bound_moment_excess` where it is smaller. Ours.
     """
     return min(bound_moment_excess(n, d, q, B, k), 8 * k * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, k))
 
 # %% ../../nbs/own/04_moment_theory.ipynb #5260b8bd
 @validated
 def bound_fast_regret(T: Rounds, d: Features, q: Together, B: Ball, k: Sparsity, phi: Eigenvalue) -> float:
-    """Upper bound on the expected regret of the moment rule under a linear model with weights in the ball: it grows
-    like log T.
+    """Upper bound on the expected regret of the moment rule under a linear model with weights in the ball: it grows like log T.
 
-    phi: as in `bound_fast_excess`. Returns: `bound_moment_regret` of the first n0 rounds, then A (ln(T / n0) + 1 / n0)
-    + A' (2 / sqrt(n0) + n0^(-3/2)) + A'' (1 / n0 + 1 / n0^2) with the coefficients of `bound_fast_excess`, A = 16 (1 +
-    B)^2 k (L + 1) / (q phi); n0 where the two rates cross. Upper. Ours.
+    Returns: `bound_moment_regret` of the first n0 rounds, then A (ln(T / n0) + 1 / n0) + A' (2 / sqrt(n0) + n0^(-3/2)) + A'' (1 / n0 + 1 /
+    n0^2) with the coefficients of `bound_fast_excess`, A = 16 (1 + B)^2 k (L + 1) / (q phi); n0 where the two rates cross. Ours.
     """
     L, slow = logarithm(d, k), bound_moment_regret(T, d, q, B, k)
     H, C = L**2 + 2 * L + 2, 8 * k * (1 + B) ** 2 / phi
@@ -288,19 +278,17 @@ def play_experts(P: np.ndarray, y: np.ndarray, Y: float | None, rule: str, faste
 def bound_aggregate(N: Count, Y: YMax, rule: Rule = "vovk", known: Known = True) -> float:
     """Upper bound on the regret of `aggregate` against each expert, for every sequence.
 
-    Returns: 2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean; 2 Y^2 more if Y was not known. Tight if it was.
-    Source: Vovk 1990; Kivinen and Warmuth 1999; without Y ours.
+    2 Y^2 ln N for Vovk's rule, 8 Y^2 ln N for the mean, tight; 2 Y^2 more without Y (ours). Source: Vovk 1990; Kivinen and Warmuth 1999.
     """
     return (2 if rule == "vovk" else 8) * Y**2 * math.log(N) + (0 if known else 2 * Y**2)
 
 # %% ../../nbs/own/04_moment_theory.ipynb #2964f8d8
 @validated
 def bound_subset_excess(n: Rounds, d: Features, q: Together, B: Ball, p: SetSize, phi: Eigenvalue) -> float:
-    """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there,
-    in the ball.
+    """Upper bound on the expected excess risk of estimated weights on a set of p features over the best weights there, in the ball.
 
-    phi: least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue. Returns: p (1 + B)^2 /
-    phi `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Upper. Ours.
+    phi: least p u'Vu / ||u||_1^2 over vectors u on the set, for example its smallest eigenvalue. Returns: p (1 + B)^2 / phi
+    `bound_squared_error`, or 2 B (1 + B) `bound_moment_error` where it is smaller. Ours.
     """
     slow = 2 * B * (1 + B) * bound_moment_error(n, d, q, p)
     return min(slow, p * (1 + B) ** 2 / phi * bound_squared_error(n, d, q, p))
@@ -322,9 +310,7 @@ def split_features(V: Any, b: Any, favourites: Any, r: Any) -> tuple[np.ndarray,
 def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """The mean, over all draws, by which r random features lower the risk of the best weights on the bought features.
 
-    V, b: second moments of the features, positive definite, and mean of feature times label. favourites: features that
-    are always bought. r: others that are bought, every set of r with the same chance; at most 10^5 sets. Returns: risk
-    of the best weights on the favourites, minus the mean of that on all that is bought; at least 0. Exact. Ours.
+    V, b: second moments, positive definite, and mean of feature times label. r: of at most 10^5 sets with the same chance. Exact. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if math.comb(len(rest), r) > 10**5: fail("r", r, "smaller", f"there are {math.comb(len(rest), r)} sets")
@@ -335,10 +321,8 @@ def random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
 def bound_random_gain(V: Any, b: Any, favourites: Any, r: int) -> float:
     """Lower bound on `random_gain` without a sum over sets.
 
-    V, b: second moments of the features, positive definite, and mean of feature times label. favourites: features that
-    are always bought. r: others that are bought, every set of r with the same chance. Returns: r / (m lambda) sum of
-    c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance, given the favourites, lambda:
-    largest eigenvalue of their correlations, given the favourites. Tight if those are uncorrelated. Ours.
+    Returns: r / (m lambda) sum of c_j^2 / v_j over the m others; c_j, v_j: covariance with the label and variance, given the favourites,
+    lambda: largest eigenvalue of their correlations, given the favourites. Tight if those are uncorrelated. Ours.
     """
     rest, C, c, r = split_features(V, b, favourites, r)
     if not r: return 0.0

@@ -48,10 +48,9 @@ def bet_size(total: float, squares: float, doublings: float) -> float:
 class Bettor:
     """One weight that bets, in plain numpy, line for line: the reference for the compiled rounds.
 
-    weight: the next bet, within the limit. free: the same without the limit. hint: limit on the gradients so far,
-    doubled `doublings` times. total, squares: sums of the gradients that counted, cut by `trust`, and of their squares,
-    in units of the hint. endowment: epsilon, the most that can be lost. Source: ours; mixtures of betting fractions as
-    in Koolen and van Erven 2015, hints as in Cutkosky 2019.
+    weight, free: the next bet, within the limit and without it. hint: limit on the gradients so far, doubled `doublings` times. total,
+    squares: sums of the gradients that counted, cut by `trust`, and of their squares, in units of the hint. endowment: epsilon, the most
+    that can be lost. Source: ours; mixtures of betting fractions as in Koolen and van Erven 2015, hints as in Cutkosky 2019.
     """
 
     kappa, fraction, trust = KAPPA, 0.5, 1.0  # price of the squares in a bet, largest bet per hint, limit of a cut gradient
@@ -62,8 +61,7 @@ class Bettor:
     def learn(self, g: float, endowment: float = 1.0, limit: float = math.inf) -> None:
         """See the gradient at the weight, and bet again.
 
-        endowment: what may be lost (epsilon), in gradients times weights; the first gradient that is not 0 fixes it.
-        limit: limit of the coming weight (D), at least 0.
+        endowment: what may be lost (epsilon); the first gradient that is not 0 fixes it. limit: limit of the coming weight (D).
         """
         if self.hint == 0: self.hint, self.endowment = math.sqrt(2) * abs(g), endowment               # line 1: nothing was seen yet
         else:
@@ -92,9 +90,7 @@ def bets_of(
 ) -> tuple[np.ndarray, Bettor]:
     """The weights of a `Bettor` against a sequence of gradients.
 
-    g (n,): gradients of one weight, revealed one by one. endowment: what may be lost (epsilon), in units of gradient
-    times weight; in (1e-60, 1e60]. limit: limit of the weight, positive. Returns weights (n,): the weight before each
-    gradient; player: its state after the last. Ours.
+    endowment: epsilon, in units of gradient times weight. Returns weights (n,), before each gradient; player: its last state. Ours.
     """
     g, (endowment,) = check_magnitude("g", check_array("g", g, (None,))), check_scales(endowment=endowment)
     if not (isinstance(limit, float) and limit == math.inf): (limit,) = check_scales(limit=limit)
@@ -109,10 +105,8 @@ def bets_of(
 def bound_bet(u: float, hint: float, squares: float, doublings: int = 0, endowment: float = 1.0) -> float:
     """Upper bound on the regret of one coordinate against a fixed weight, for gradients that keep to their hints.
 
-    hint: the last hint h, at least 0; 0 if no gradient was seen. squares: V, the sum of the squared gradients, at least
-    0. doublings: n, how often the hint was doubled. endowment: epsilon, in units of gradient times weight. Returns:
-    epsilon + |u| min over m of kappa beta V + (ln(2 |u| / (epsilon pi beta)) - 1) / beta, where beta = 2^-(m+1) / h and
-    pi = 1 / ((n + m + 1) (n + m + 2)); upper. Ours.
+    hint: the last one, h, or 0. squares: V, the sum of the squared gradients. doublings: n, of the hint. Returns: epsilon + |u| min over m
+    of kappa beta V + (ln(2 |u| / (epsilon pi beta)) - 1) / beta, where beta = 2^-(m+1) / h and pi = 1 / ((n + m + 1) (n + m + 2)). Ours.
     """
     n, (endowment,) = check_int("doublings", doublings, 0, 10**6), check_scales(endowment=endowment)
     u, hint, squares = check_real("u", u), check_real("hint", hint, -1e-300, 1e150), check_real("squares", squares, -1e-300, 1e300)
@@ -143,10 +137,8 @@ def coin_betting(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algorithm in plain numpy, line for line; the reference for `CoinBetting`.
 
-    X: examples; only what was chosen is read. budget, top: features seen a round (k') and favourites among them (k1),
-    0 <= top <= budget - 2 <= d - 2. choose: ``choose(t, scores)`` gives S_t (budget,), its first `top` members being
-    the largest scores: as `papers.ito2017.observe` does, or the sets of another run. Returns predictions (T,): in units
-    of the label; w (d,): the weights after the last round. Ours.
+    choose: ``choose(t, scores)`` gives S_t (budget,), its first `top` members being the largest scores: as `papers.ito2017.observe` does,
+    or the sets of another run. Returns predictions (T,): in units of the label; w (d,): the weights after the last round. Ours.
     """
     if not callable(choose): fail("choose", choose, "a function of the round and the scores")
     check_bettor(bettor)
@@ -175,13 +167,12 @@ def bound_coin_betting(
 ) -> float:
     """Upper bound on the expected regret of `CoinBetting`; features in units of their largest magnitude.
 
-    eigenvalue: phi^2, the smallest eigenvalue of the second moments of the features in their units, in (0, 1].
-    condition: chi, largest over smallest eigenvalue of the second moments of the features divided by the sizes that the
-    favourites are judged by; at least 1. log: L, a limit on E max(1, L_i) over the support, the logarithm of the
-    theorem; at least 1. w_norm, y_max: ||w*|| in the features' units, in labels, and Y, limit of |y|. spread: theta,
-    what the largest magnitude of a feature is over the largest that was bought when its weight is not 0; at least 1.
-    early: expected number of purchases before the limits of the weights let w* in. Units: squared labels. Upper; its
-    order in T is sqrt(T log). Ours; the theorem on expected regret of `nbs/own/02_parameter_free.ipynb`.
+    eigenvalue: phi^2, the smallest eigenvalue of the second moments of the features in their units. condition: chi, largest over smallest
+    eigenvalue of those of the features divided by the sizes that the favourites are judged by. log: L, a limit on E max(1, L_i) over the
+    support, the logarithm of the theorem. w_norm, y_max: ||w*|| in the features' units, in labels, and Y. spread: theta, what the largest
+    magnitude of a feature is over the largest that was bought when its weight is not 0. early: expected number of purchases before the
+    limits of the weights let w* in. Its order in T is sqrt(T log). Ours; the theorem on expected regret of
+    `nbs/own/02_parameter_free.ipynb`.
     """
     (d, budget, top), T = check_coin_sizes(d, budget, top), check_int("T", T, 1, 10**15)
     k = check_int("k", k, 1, top, "the favourites have to hold the support")

@@ -28,11 +28,7 @@ __all__ = ['chances', 'cost_and_gradient', 'textbook_fkk', 'bound_fkk', 'bound_r
 
 # %% ../../nbs/papers/foster2016.ipynb #d4fd7f73
 def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
-    """Chances that a given feature, and that two given features, are among the random ones (Foster et al. 2016, Algorithm 1, line 1).
-
-    d, budget, k: features, features bought a round (k' in the paper), features of a subset, from 0; k + 2 <= budget <=
-    k + d. Returns p, q: r/d and r (r - 1) / (d (d - 1)), where r = budget - k.
-    """
+    "Chances r/d and r (r - 1) / (d (d - 1)) that a feature, and that two, are among the r = budget - k random ones (Foster et al. 2016)."
     d, k = check_int("d", d, 2), check_int("k", k, 0)
     r = check_int("budget", budget, k + 2, k + d, "a pair of features is seen if two or more of d are random") - k
     return Fraction(r, d), Fraction(r * (r - 1), d * (d - 1))
@@ -41,9 +37,8 @@ def chances(d: int, budget: int, k: int) -> tuple[Fraction, Fraction]:
 def cost_and_gradient(x_R: np.ndarray, R: np.ndarray, y: Any, w: np.ndarray, pair: np.ndarray) -> tuple[Any, np.ndarray]:
     """Estimate the loss of weights and its gradient from a random set of features (Foster et al. 2016, lines 8 to 10).
 
-    x_R (r,): values of the features in R; fractions give exact results here, in `y`, `w` and `pair`. R (r,): the random set. pair (d, d):
-    chances that i and j are both in R; on the diagonal that i is. Those of the pairs in R are positive. Returns cost: unbiased for (w'x -
-    y)^2; gradient (d,): unbiased for its gradient, before the caller restricts it to a subset.
+    x_R (r,): values of the features in R; fractions give exact results. pair (d, d): chances that i and j are both in R, positive there.
+    Returns cost: unbiased for (w'x - y)^2; gradient (d,): unbiased, before the caller restricts it to a subset.
     """
     w = check_exact("w", w, (None,))
     R, pair = check_indices("R", R, len(w)), check_exact("pair", pair, (len(w), len(w)))
@@ -170,8 +165,7 @@ def bound_fkk(
 ) -> float:
     """Bound the expected regret of `FKK` from above, for any of its rates.
 
-    Units: squared labels; infinite where the exponential in the bound overflows. Upper. Source: Theorem 1 of Foster et
-    al. 2016 with constants, Theorem FOP 1 (thm-fkk).
+    Units: squared labels; infinite where it overflows. Source: Theorem 1 of Foster et al. 2016 with constants, Theorem FOP 1 (thm-fkk).
     """
     known = Constants(d, budget, k, x_norm, y_max, radius)
     eta, descent = fkk_rates(known, T, rates)
@@ -209,8 +203,7 @@ def bound_fkk_below(
 ) -> float:
     """Bound the expected regret of `FKK` from below, on a stream of independent signs.
 
-    Units: squared labels, for unit scales; negative, down to minus infinity, where it is useless. Lower, whatever the rate of descent;
-    sharp for long runs and small rates. Source: ours, `nbs/papers/foster2016.ipynb`, Theorem FOL 1 (thm-printed).
+    Units: squared labels, for unit scales; whatever the rate of descent. Source: ours, Theorem FOL 1 (thm-printed).
     """
     known = Constants(d, budget, k)
     eta = fkk_rates(known, T, rates)[0] * step * hedge_step

@@ -30,8 +30,7 @@ __all__ = ['li_chances', 'li_estimates', 'textbook_ds_oslrc', 'textbook_ds_poslr
 def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
     """Chances that the sampling LI sees a feature, and a pair: one feature drawn from q, then a uniform set of others.
 
-    q (n,): chances of the first feature, at least 0, with sum 1; fractions give exact results. m: features seen, from 1
-    to n. Returns p (n,): chance that the feature is seen; pair (n, n): chance that both are seen, with p on the
+    q (n,): chances of the first feature; fractions give exact results. Returns p (n,): of a feature; pair (n, n): of two, p on the
     diagonal. Source: Li et al. 2025 (as in our notes of the paper); Midzuno's scheme, `designs.Midzuno`.
     """
     q = check_exact("q", q, (None,))
@@ -48,10 +47,8 @@ def li_chances(q: Any, m: int) -> tuple[np.ndarray, np.ndarray]:
 def li_estimates(x_B: Any, B: Any, y: Any, q: Any, m: int, sure: Any = ()) -> tuple[np.ndarray, np.ndarray]:
     """Estimates of x x' and of y x from features that were bought for sure and others drawn by LI.
 
-    x_B (n,): values of the features in B; fractions give exact results. B (n,): the features seen: all of `sure`, and m
-    others. q (d,): chances of the first draw, at least 0, 0 on `sure`, with sum 1. m: features that were drawn: at
-    least 3, or all that are not sure. Returns G (d, d): estimate of x x'; c (d,): estimate of y x. Source: Li et al.
-    2025 (as in our notes of the paper): x_i x_j / P_ij and y x_i / P_i.
+    x_B (n,): values of the features in B: all of `sure`, and m others; fractions give exact results. q (d,): chances of the first draw, 0
+    on `sure`. Returns G (d, d): x_i x_j / P_ij; c (d,): y x_i / P_i. Source: Li et al. 2025 (as in our notes).
     """
     q = check_exact("q", q, (None,))
     d = check_int("length of q", q.size, 1, 10**4)
@@ -77,9 +74,8 @@ def textbook_ds_oslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-OSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSOSLRC`.
 
-    sets (n, k): the features seen in the exploring rounds 1, 4, 9, ...; n at least the root of T. radii: a function,
-    radii(s) is the threshold after s exploring rounds. Returns predictions (T,): what is predicted; supports (n, k):
-    the support after each exploring round, sorted.
+    sets (n, k): the features seen in the exploring rounds 1, 4, 9, ... radii: radii(s) is the threshold after s of them. Returns
+    predictions (T,); supports (n, k): the support after each exploring round, sorted.
     """
     sigma, radius, x_max, delta = model
     X, y, sets, k = _check_textbook(X, y, sets, radii, math.isqrt)
@@ -128,8 +124,7 @@ def textbook_ds_poslrc(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play DS-POSLRC of Li et al. 2025 in plain numpy, line for line; the reference for `DSPOSLRC`.
 
-    sets (T, k0): the features drawn by LI in each round, besides those of the weights. radii: a function, radii(t) is the threshold after t
-    rounds. Returns predictions (T,): scores of the committed weights; weights (T, d): what was committed.
+    sets (T, k0): drawn by LI. radii: radii(t) is the threshold after t rounds. Returns predictions (T,); weights (T, d), committed.
     """
     X, y, sets, m = _check_textbook(X, y, sets, radii, int)
     (T, d), k = X.shape, check_int("k", k, 1, X.shape[1])
@@ -166,11 +161,10 @@ def li_errors(
 ) -> tuple[float, float, float]:
     """Errors of the estimates after s rounds that LI explored, all of them at once with chance 1 - delta.
 
-    k: None: DS-OSLRC, which draws all `budget` features. Else DS-POSLRC: k of them are those of the weights. phi: if it is not known, the
+    k: None: DS-OSLRC, which draws all `budget` features; else DS-POSLRC: k of them are those of the weights. phi: if it is not known, the
     threshold does not count on the sampling. Returns gamma: the threshold, a bound on the largest entry of c - G w*; rho: bound on the
-    largest entry of G minus its mean; error: bound on ||w - w*||_1 for the Dantzig selector with this threshold, 2 B if nothing better is
-    known. The variances are summed over blocks from one power of two to the next. Source: ours, Lemma LIP 2 (lem-gamma)
-    and Lemma LIP 3 (lem-selector), in the form of the threshold of Li et al. 2025.
+    largest entry of G minus its mean; error: bound on ||w - w*||_1 for the Dantzig selector with this threshold. Source: ours, Lemma LIP 2
+    (lem-gamma) and Lemma LIP 3 (lem-selector).
     """
     sigma, radius, x_max, delta = model
     (m, out), sparsity, B = _drawn(d, budget, k), k or budget, radius
@@ -221,8 +215,7 @@ def guarded_selector(G: np.ndarray, c: np.ndarray, gamma: float, radius: float) 
 def label_margin(t: ManyRounds, reach: Positive, sigma: Nonnegative, delta: Confidence) -> float:
     """M_t: with chance 1 - delta no clipped prediction of any round t is farther from its label.
 
-    Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)), in units of the label. Source: ours, after the margin 1 + Y
-    of Li et al. 2025, which is that of a single round.
+    Returns: 2 reach + sigma sqrt(2 ln(t (t + 1) / delta)). Source: ours, after the margin 1 + Y of a single round in Li et al. 2025.
     """
     return 2 * reach + sigma * math.sqrt(2 * (math.log(t) + math.log(t + 1) - math.log(delta)))
 
@@ -252,8 +245,7 @@ def rounds_to_support(
 ) -> int:
     """s1: exploring rounds after which DS-OSLRC keeps the right support, with chance 1 - delta.
 
-    Returns: the least s with an error below `w_min`; 10^18 if there is no smaller one. Source: ours, Lemma LIP 4
-    (lem-right-support); Li et al. 2025 have another s1.
+    Returns: the least s with an error below `w_min`, or 10^18. Source: ours, Lemma LIP 4 (lem-right-support); the paper has another s1.
     """
     error = lambda s: li_errors(s, d, budget, None, model, phi)[2]
     low, high = 0, 1
@@ -272,8 +264,7 @@ def bound_ds_oslrc(
 ) -> float:
     """Upper bound on the regret of `DSOSLRC` against w*, with chance 1 - 3 delta.
 
-    The compatibility constant is that of every number of exploring rounds. Returns: Theorem LI 1 (thm-oslrc); for T <= (s1 + 1)^2 only what
-    clipped predictions can lose, about 4 (radius x_max)^2 T. Upper. Source: ours, after the theorem of Li et al. 2025 on DS-OSLRC.
+    For T <= (s1 + 1)^2 only what clipped predictions can lose, about 4 (radius x_max)^2 T. Source: ours, Theorem LI 1 (thm-oslrc).
     """
     sigma, radius, x_max, delta = model
     s1 = rounds_to_support(d, budget, w_min, model, phi)
@@ -482,10 +473,7 @@ class DantzigSampling(Learner):
         return G, self.c / n
 
     def program_radius(self, s: int) -> float:
-        """Threshold of the programme after s exploring rounds.
-
-        s: rounds explored, at least 1. Returns: gamma of Lemma LIP 2 (lem-gamma) times `C`.
-        """
+        "Threshold of the programme after s exploring rounds, at least 1: gamma of Lemma LIP 2 (lem-gamma) times `C`."
         P = self.params
         model = SparseModel(*(P[name] for name in SparseModel._fields))
         return P["C"] * li_errors(s, self.d, self.budget, P.get("k"), model, P["phi"])[0]

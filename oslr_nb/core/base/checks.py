@@ -22,10 +22,7 @@ __all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'Refused', 'fail', 'nee
 
 # %% ../../../nbs/core/base/18_checks.ipynb #0448b6a3
 class Refused(ValueError):
-    """A number that a round needs is wrong; its row of the stream, from 0, and its round, from 1, are attributes.
-
-    sentence: the message, with {row} and {round} in the place of these numbers.
-    """
+    "A number that a round needs is wrong: sentence, row of the stream, from 0, round, from 1; {row} and {round} stand for these."
 
     def __init__(self, sentence: str, row: int, round: int):
         super().__init__(sentence.replace("{row}", str(row)).replace("{round}", str(round)))
@@ -41,8 +38,7 @@ class Refused(ValueError):
 def fail(name: str, value: Any, allowed: str, why: str = "", at: tuple[int, int] | None = None) -> NoReturn:
     """Raise a `ValueError` with the value of `name`, the allowed values and the reason.
 
-    name: the argument as the user knows it, for example "budget" or "X[3, 1]". value: what was given; shown in one line, and a long one is
-    cut to 60 characters. why: reason or hint, shown in brackets; empty for none. at: row and round, for a `Refused`.
+    name: as the user knows it, for example "budget" or "X[3, 1]". value: cut to 60 characters. at: row and round, for a `Refused`.
     """
     shown = re.sub(r"\s*\n\s*", " ", repr(value))
     shown = shown if len(shown) <= 60 else shown[:57] + "..."
@@ -57,10 +53,7 @@ EXTRAS = {  # libraries that only some commands need, and the extra that brings 
 
 
 def need(name: str) -> Any:
-    """Import a module of an optional library; where it is missing, the `ModuleNotFoundError` says which extra brings it.
-
-    name: the module, for example "pyarrow.csv"; its library is a key of `EXTRAS`.
-    """
+    "Import a module of an optional library, a key of `EXTRAS`; where it is missing, the error says which extra brings it."
     library = name.split(".")[0]
     try: importlib.import_module(library)
     except ModuleNotFoundError as error:
@@ -71,10 +64,7 @@ def need(name: str) -> Any:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #1be62cd1
 def check_int(name: str, value: Any, low: int, high: float | None = None, why: str = "") -> int:
-    """Check that a value is an integer from `low` to `high`.
-
-    value: Python or numpy integer; a bool is refused. high: largest allowed value; None for no limit.
-    """
+    "Check that a value is an integer from `low` to `high` (None: any), of Python or numpy; a bool is refused."
     allowed = f"an integer from {low} to {high}" if high is not None else f"an integer of at least {low}"
     if low == high: allowed = f"the integer {low}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -84,10 +74,7 @@ def check_int(name: str, value: Any, low: int, high: float | None = None, why: s
 
 # %% ../../../nbs/core/base/18_checks.ipynb #35c4f7b0
 def check_real(name: str, value: Any, above: float = -np.inf, high: float = np.inf, why: str = "", closed: bool = False) -> float:
-    """Check that a value is a finite number in (above, high], or, if `closed`, in [above, high].
-
-    value: Python or numpy number, or a Fraction; a bool is refused.
-    """
+    "Check that a value is a finite number in (above, high], or [above, high] if `closed`; Fractions count, a bool is refused."
     allowed = (
         "a finite number"
         + (f" {'of at least' if closed else 'above'} {above:g}" if above > -np.inf else "")
@@ -117,10 +104,7 @@ def is_table(value: Any) -> bool:
 
 
 def frame_of(name: str, value: Any) -> Any:
-    """A table or a column of pandas, polars or pyarrow as narwhals sees it.
-
-    value: an index or an array of these libraries is a column, too. Returns: a DataFrame or a Series of narwhals.
-    """
+    "A table or a column of pandas, polars or pyarrow, or an index or array of theirs, as a DataFrame or a Series of narwhals."
     import narwhals as nw
 
     library = type(value).__module__.split(".")[0]
@@ -136,10 +120,7 @@ def frame_of(name: str, value: Any) -> Any:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #f411565a
 def column_values(name: str, column: Any) -> np.ndarray:
-    """The numbers of a column as narwhals sees it; missing entries are NaN, booleans 0 and 1.
-
-    name: what it is called in a message. Returns (n,): the numbers; objects that are all numbers count.
-    """
+    "The numbers (n,) of a column as narwhals sees it; missing entries are NaN, booleans 0 and 1; objects that are all numbers count."
     import narwhals as nw
 
     kind, native = column.dtype, column.to_native()
@@ -155,10 +136,7 @@ def column_values(name: str, column: Any) -> np.ndarray:
 
 
 def table_values(name: str, table: Any) -> np.ndarray:
-    """The numbers of a table or column of pandas, polars or pyarrow, as `column_values` reads them.
-
-    Returns: shape (n, d) for a table, (n,) for a column.
-    """
+    "The numbers of a table (n, d) or column (n,) of pandas, polars or pyarrow, as `column_values` reads them."
     read = frame_of(name, table)
     if not hasattr(read, "iter_columns"): return column_values(f"dtype of {name}", read)
     if not read.columns: fail(name, "a table without columns", "a table with columns of numbers")
@@ -166,12 +144,7 @@ def table_values(name: str, table: Any) -> np.ndarray:
 
 
 def as_array(value: Any, name: str = "value") -> np.ndarray:
-    """Turn a value into an array; a ragged one becomes a single object.
-
-    value: whatever a user gave: arrays, lists, tables and columns of pandas, polars or pyarrow. Masked entries are NaN,
-    or None beside words.
-    Returns: its numbers, or an array of shape () and dtype object when numpy refuses it.
-    """
+    "Turn whatever a user gave into an array; masked entries are NaN, or None beside words; what numpy refuses is a single object."
     if isinstance(value, np.ma.MaskedArray):
         return np.ma.filled(value.astype(float), np.nan) if value.dtype.kind in "iufb" else np.ma.filled(value.astype(object), None)
     if is_table(value): return table_values(name, value)
@@ -198,10 +171,7 @@ def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str =
 
 # %% ../../../nbs/core/base/18_checks.ipynb #2ca80e1b
 def check_indices(name: str, value: Any, d: int, why: str = "") -> np.ndarray:
-    """Check that a value is a list of distinct coordinates.
-
-    value: coordinates from 0 to d - 1, in any order; may be empty. Returns (n,): the coordinates in the order given.
-    """
+    "Check that a value is a list of distinct coordinates from 0 to d - 1, in any order; may be empty. Returns (n,): in the order given."
     items = value.tolist() if type(value) is np.ndarray and value.ndim == 1 else value
     if type(items) is not list: items = []
     if items and set(map(type, items)) == {int} and min(items) >= 0 and max(items) < d and len(set(items)) == len(items):
@@ -229,11 +199,7 @@ def check_magnitude(name: str, value: np.ndarray) -> np.ndarray:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #8f05905b
 def check_scales(why: str = "", zero: bool = False, low: float = SMALLEST, high: float = LARGEST, **values: Any) -> list[float]:
-    """Check that limits of norms, multipliers and other scales are positive and neither tiny nor huge.
-
-    zero: whether a scale may also be 0. low, high: each must be above `low` and at most `high`. Returns: the scales, so
-    that no square or product of a few of them is infinite or 0.
-    """
+    "Check that limits of norms, multipliers and other scales are positive (or `zero`), neither tiny nor huge: products stay finite."
     return [check_real(name, value, -low if zero else low, high, why) for name, value in values.items()]
 
 
@@ -253,11 +219,7 @@ def check_label(name: str, value: Any) -> float:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #c4ec0002
 def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: float = 1e30) -> np.ndarray:
-    """Check that a value is an array of fractions, or of floats of limited magnitude, of a given shape.
-
-    value: Fractions (integers among them) are not converted, so that results computed from them are exact. shape: required
-    shape; None stands for any length.
-    """
+    "Check that a value is an array of fractions, which are not converted, or of floats of limited magnitude; shape as of `check_array`."
     a = as_array(value, name)
     if a.dtype.kind != "O" or not a.size or not all(isinstance(v, (int, Fraction)) for v in a.flat): a = check_array(name, value, shape)
     elif len(a.shape) != len(shape) or any(n not in (None, m) for n, m in zip(shape, a.shape, strict=True)):
@@ -268,11 +230,7 @@ def check_exact(name: str, value: Any, shape: tuple[int | None, ...], high: floa
 
 # %% ../../../nbs/core/base/18_checks.ipynb #af6c2224
 def check_rng(seed: int | np.random.Generator | np.random.SeedSequence | None) -> np.random.Generator:
-    """Make a generator from a seed; a `Generator` is passed through, so that its owner can share it.
-
-    seed: integer of at least 0; None takes entropy from the system; a generator must be of kind PCG64. Returns: A
-    `numpy.random.Generator` of kind PCG64.
-    """
+    "Make a generator from a seed, None for entropy from the system; a `Generator`, of kind PCG64, is passed through and shared."
     if isinstance(seed, np.random.Generator):
         kind = type(seed.bit_generator).__name__
         return seed if kind == "PCG64" else fail("seed", kind, "a generator of kind PCG64", "its state can be saved")

@@ -53,10 +53,7 @@ HIGH = 1 - LOW
 
 # %% ../../../nbs/core/base/17_compiled.ipynb #6591c243
 def generator_words(rng: np.random.Generator | int) -> np.ndarray:
-    """The state of a generator for compiled code; draws from it move the generator on.
-
-    Returns (4,): a view of its state and its increment, for `uniform`.
-    """
+    "The state of a generator for compiled code, (4,): a view of state and increment, for `uniform`; draws move the generator on."
     return state_words(check_rng(rng))
 
 # %% ../../../nbs/core/base/17_compiled.ipynb #5ea2c3f0
@@ -114,18 +111,14 @@ class Memory:
 
 # %% ../../../nbs/core/base/17_compiled.ipynb #bce6816f
 def flat(a: np.ndarray) -> np.ndarray:
-    """The memory of a contiguous vector, whether or not it may be written; compiled rounds only read it.
-
-    a (n,): the vector, contiguous. Returns (n,): the same memory.
-    """
+    "The memory (n,) of a contiguous vector, whether or not it may be written; compiled rounds only read it."
     return a if a.flags.writeable else np.asarray(Memory(a, a.size))
 
 # %% ../../../nbs/core/base/17_compiled.ipynb #5ea2c421
 def strided(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, int, int]:
-    """A table for `entry`: its memory, and its steps in units of one number.
+    """A table for `entry`: its memory, and its steps in units of one number; copied only if they are negative or no whole numbers.
 
-    X: the table; copied only if its steps are negative or no whole numbers. Returns double, single: the memory from the first entry to the
-    last, in one of them, while the other is empty; row_step, column_step: distance to the next row and to the next column.
+    Returns double, single: the memory from the first entry to the last, in one of them; row_step, column_step: distances to the next.
     """
     steps = [s / X.itemsize for s in X.strides]
     if not X.flags.aligned or not X.dtype.isnative or any(s < 0 or s % 1 for s in steps):

@@ -177,9 +177,8 @@ def table_of(
 def check_stream(X: Any, y: Any, missing: bool = False, several: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Check the features and labels of a stream.
 
-    X: numbers or booleans: arrays, lists, tables of pandas, polars or pyarrow. NaN is allowed where nobody looks. Not
-    copied if it is a float32 or float64 array, in whatever order. missing: whether a label may be NaN, which stands for
-    "never told". several: whether a row may have m labels, m of at least 2. Returns X (n, d): the features, unread; y (n,), or (n, m).
+    X: NaN is allowed where nobody looks; not copied if it is a float32 or float64 array. missing: whether a label may be NaN, which stands
+    for "never told". several: whether a row may have m labels. Returns X (n, d): the features, unread; y (n,), or (n, m).
     """
     width = as_array(y, "y").shape[1:] if several else ()
     X, y = table_of(X, y, shape=width if len(width) == 1 and width[0] > 1 else ())[:2]

@@ -296,10 +296,7 @@ _F = TypeVar("_F", bound=Callable)
 
 
 def validated(function: _F) -> _F:
-    """Decorator: check, and convert, each argument whose type is a declared parameter, before the function runs.
-
-    Returns: the function; a call raises ValueError with one sentence if an argument is outside its limits.
-    """
+    "Decorator: check, and convert, each argument whose type is a declared parameter; outside its limits a call raises ValueError."
     signature = inspect.signature(function)
 
     @wraps(function)

@@ -81,10 +81,7 @@ def replace_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str | Path, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write header, checksum and arrays into one file.
-
-    header: for JSON; its field "kind" says what the file holds: "learner", "run" or "service". Raises OSError if it cannot be written.
-    """
+    """Write header, checksum and arrays into one file. The header is for JSON; its field "kind" is "learner", "run" or "service"."""
     path, text = check_path(path), json.dumps(header | {"version": VERSION})
     with replace_file(path) as f: np.savez(f, header=np.array(text), checksum=np.array(checksum(text, arrays)), **arrays)
 
@@ -107,8 +104,7 @@ def check_path(path: Any) -> Path:
 def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:
     """Open a file of SQLite that nobody else can open until it is closed or this process ends, however that comes about.
 
-    path: made if it is not there. name, value: the argument that led to it, and who: "run" or "service", for the sentence. Raises
-    ValueError if it is held already, OSError if it cannot be written or locked.
+    name, value: the argument that led to it, and who: "run" or "service". Raises ValueError if it is held, OSError if it cannot be written.
     """
     import sqlite3
 
@@ -128,8 +124,7 @@ def hold(path: Path, name: str, value: Any, who: str) -> sqlite3.Connection:
 def read_file(path: str | Path, kind: str = "") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file, if its form and its checksum are right.
 
-    kind: what it has to hold; empty for anything. Returns header: as written; arrays: the arrays by name. The file must not be
-    compressed, and must be of this version (`VERSION`). Raises FileNotFoundError if there is none.
+    kind: what it has to hold; empty for anything. The file must be uncompressed, and of this version (`VERSION`).
     """
     path = check_path(path)
     if not path.exists(): raise FileNotFoundError(f"path = {str(path)!r}: there is no such file.")

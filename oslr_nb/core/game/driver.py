@@ -107,10 +107,7 @@ def play_round(learner: Learner, env: Environment, skip: bool, place: np.ndarray
 
 # %% ../../../nbs/core/game/03_driver.ipynb #b71658ca
 def sell(learner: Learner, env: Environment, place: np.ndarray | None = None) -> np.ndarray:
-    """Ask the learner and sell to it; after a refused sale the learner's round begins again, and its query stands.
-
-    place (d,): the column of each feature, if that is not its number. Returns (n,): the sold values, in the order of the query.
-    """
+    "Ask the learner and sell to it (n,); after a refused sale its round begins again, and its query stands. place (d,): of each feature."
     query = learner.query()
     try:
         if place is None: return env.observe(query)

@@ -322,11 +322,7 @@ class Environment:
 
 # %% ../../../nbs/core/game/00_environment.ipynb #5cc8c591
 def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
-    """Check the prices of features.
-
-    costs (d,): a price for each feature, in any unit of money, in the order of the features or by name: a mapping, or a Series of pandas.
-    names (d,): those of the features, if they are known. Returns (d,): the prices, a copy.
-    """
+    "Check the prices of features, in their order or by name: a mapping, or a Series of pandas. Returns (d,): a copy."
     costs = by_names("costs", costs, names, "price")
     costs = check_magnitude("costs", check_array("costs", costs, (d,), "one price for each feature")).copy()
     for i in np.flatnonzero(costs < 0)[:1]: fail(f"costs[{i}]", float(costs[i]), "a price of at least 0")
@@ -336,9 +332,8 @@ def check_costs(costs: Any, d: int, names: tuple = ()) -> np.ndarray:
 def check_offers(d: int, costs: Any, groups: Any, names: tuple = ()) -> tuple[np.ndarray | None, np.ndarray | None, int]:
     """Check prices and groups of features.
 
-    costs: prices of the features or, if they have some, of their groups; None for none. groups (d,): whole numbers or texts, by name as
-    `check_costs` takes prices; None for none. names (d,): those of the features, if they are known. Returns the prices of the groups in
-    their order; groups (d,) as of `Menu`, None where each feature is alone; and how many there are.
+    costs: prices of the features or, if they have some, of their groups. groups (d,): whole numbers or texts, in order or by name. Returns
+    the prices of the groups; groups (d,) as of `Menu`, None where each feature is alone; and how many there are.
     """
     if groups is None: return None if costs is None else check_costs(costs, d, names), None, d
     listed = group_names(groups, d, names)
@@ -362,19 +357,12 @@ def group_names(groups: Any, d: int, names: tuple = ()) -> list[Any]:
 
 
 def price_of(costs: np.ndarray, S: np.ndarray) -> float:
-    """The price of a set of features, added up in its order as compiled rounds do.
-
-    costs (d,): prices. S (n,): distinct features; may be none.
-    """
+    "The price of a set of distinct features (n,), added up in its order as compiled rounds do."
     return float(np.add.accumulate(costs[S])[-1]) if len(S) else 0.0
 
 # %% ../../../nbs/core/game/00_environment.ipynb #acd52f63
 def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Split a query into measurements and coordinates.
-
-    query: coordinates (n,), measurement rows (m, d), or a pair (rows, coordinates). Returns rows (m, d): linear
-    measurements; coordinates (n,). Either may be empty.
-    """
+    "Split a query, coordinates (n,), rows (m, d), or a pair (rows, coordinates), into rows (m, d) and coordinates (n,); one may be empty."
     if isinstance(query, tuple) and len(query) == 2 and as_array(query[0]).ndim == 2:
         return check_array("query[0]", query[0], (None, d)), check_indices("query[1]", query[1], d)
     if as_array(query).ndim == 2: return check_array("query", query, (None, d)), np.empty(0, np.int64)
@@ -382,11 +370,7 @@ def split_query(query: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 # %% ../../../nbs/core/game/00_environment.ipynb #025104c8
 def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndarray:
-    """Refuse sold values of which one is not a finite number.
-
-    values (m + n,): measurements, then the values of the coordinates. coordinates (n,): the coordinates sold, for the
-    message. Returns (m + n,): `values` itself.
-    """
+    "Refuse sold values (m + n,), of measurements and then of the coordinates, of which one is not a finite number."
     if math.isfinite(values.dot(values)): return values  # fast path: the input is valid
     for j in np.flatnonzero(~np.isfinite(values))[:1]:
         i = j - (len(values) - len(coordinates))  # measurements come first
@@ -396,11 +380,7 @@ def check_bought(values: np.ndarray, coordinates: np.ndarray, t: int) -> np.ndar
 
 
 def measure(x: np.ndarray, rows: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
-    """The values that answer a query.
-
-    rows (m, d): measurement rows. coordinates (n,): coordinates. Returns (m + n,): the products of the rows with x,
-    added in eight lanes (as compiled rounds do), then `x[coordinates]`.
-    """
+    "The values (m + n,) that answer a query: products of the rows with x, added in eight lanes (as compiled rounds do), then coordinates."
     bought = np.asarray(x[coordinates], dtype=np.float64)
     if not rows.size: return bought
     m, d = rows.shape

@@ -815,8 +815,7 @@ def check_bought_values(
 ) -> None:
     """Refuse bought values that are no numbers, or larger than the limits of the learner.
 
-    names (n,): what each value is called in a message. values (n,): the values. name: what the limit is called, for
-    example "x_norm"; empty for `LARGEST`. norm: whether the limit is one of the norm. at: row and round, where they are known.
+    names (n,): of the values, in a message. name: of the limit, for example "x_norm"; empty for `LARGEST`. at: row and round, if known.
     """
     set_for = name and f"the theorem's step is set for {name} = {limit:g}; scale the features or say more"
     why = ", ".join(filter(None, (at and "it was bought in round {round}", set_for)))

@@ -34,10 +34,7 @@ _C = TypeVar("_C", bound="type[Learner]")
 
 
 def register(paper: str, **facts: Any) -> Callable[[_C], _C]:
-    """Class decorator: list a learner in `LEARNERS` as "paper.ClassName".
-
-    facts: the other fields of `Entry`. Returns: a decorator that returns the class, with its name in the registry as attribute `key`.
-    """
+    """Class decorator: list a learner in `LEARNERS` as "paper.ClassName", its `key`; facts: the other fields of `Entry`."""
 
     def add(cls: _C) -> _C:
         cls.key = f"{paper}.{cls.__name__}"
@@ -48,10 +45,7 @@ def register(paper: str, **facts: Any) -> Callable[[_C], _C]:
 
 
 def wrapper(made: _C) -> _C:
-    """Class decorator: list in `CLASSES`, by its attribute `key`, a class that is saved but is no learner of a paper: it stands around one.
-
-    made: the class; the first word of its key is the name of its module.
-    """
+    "Class decorator: list in `CLASSES` by its `key`, which begins with its module, a class around a learner, so that `load` finds it."
     CLASSES[made.key] = made
     return made
 
@@ -213,10 +207,7 @@ def all_learners() -> dict[str, Entry]:
 
 # %% ../../../nbs/core/game/04_registry.ipynb #b47bad81
 def at_a_glance(paper: str, root: str = "../", names: str = "") -> str:
-    """Markdown table of the learners of a paper: protocol, budget, assumptions, bound, cost of a round.
-
-    root: the way from the page to the folder of notebooks. names: regular expression for the names of the learners that are shown.
-    """
+    "Markdown table of the learners of a paper whose names fit an expression. root: the way from the page to the folder of notebooks."
     rows = "| learner | | at a glance |\n| --- | --- | --- |\n"
     for key, entry in LEARNERS.items():
         name = key.split(".")[1]

@@ -288,9 +288,8 @@ class Comparator:
 def ball_least_squares(A: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:
     """Least squares in a ball, for a batch of matrices at once.
 
-    A (n, r, k): the matrices. b (r,): one right-hand side for all. radius: limit on the Euclidean norm, positive; `inf`
-    for none. Not checked. Returns (n, k): for each matrix the w that minimises ||A w - b|| with ||w||_2 <= radius; flat
-    directions get weight 0. Singular values, and bisection for the multiplier where the ball binds.
+    A (n, r, k), b (r,): matrices, and one right-hand side. radius: may be `inf`. Returns (n, k): for each the w that minimises ||A w - b||
+    with ||w||_2 <= radius; flat directions get weight 0. Singular values, and bisection for the multiplier where the ball binds.
     """
     scale = np.linalg.norm(A, axis=1) if radius == math.inf else np.ones((len(A), A.shape[2]))
     scale = np.where(scale > 0, scale, 1.0)
@@ -320,11 +319,7 @@ class SubsetLeastSquares:
     radius: float  # limit on the Euclidean norm of w, positive
 
     def fit(self, supports: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The best of a batch of supports.
-
-        supports (n, k): supports of one size. Returns loss: smallest squared distance; support (k,): where it is
-        attained; weights (k,): the weights there.
-        """
+        "The best of a batch of supports (n, k). Returns loss: smallest squared distance; support (k,): where it is attained; weights (k,)."
         best = (math.inf, supports[0], np.zeros(supports.shape[1]))
         for S in np.array_split(supports, -(-supports.size * len(self.b) // 4_000_000)):
             part = self.A[:, S].transpose(1, 0, 2)
@@ -335,10 +330,7 @@ class SubsetLeastSquares:
         return best
 
     def forward_swap(self, k: int) -> tuple[float, np.ndarray, np.ndarray]:
-        """Grow a support greedily, then swap one coordinate at a time while the loss falls.
-
-        Returns loss: squared distance, not always the smallest; support (k,); weights (k,): the weights there.
-        """
+        "Grow a support greedily, then swap one coordinate at a time while the loss falls. Returns loss, support, weights as `fit`."
         d, c, best = self.A.shape[1], float(self.b @ self.b), (math.inf, np.empty(0, np.int64), np.empty(0))
         others = lambda S: np.setdiff1d(np.arange(d), S)
         beside = lambda S, new: np.column_stack([np.tile(S, (len(new), 1)), new])

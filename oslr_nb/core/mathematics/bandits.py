@@ -74,8 +74,7 @@ def bound_tsallis(T: Annotated[float, Real("Number of rounds.", 0, 1e300)], K: A
 def tsallis_inf(losses: ArmLosses, seed: Seed = None, eta: Any = None) -> tuple[np.ndarray, np.ndarray]:
     """Play Tsallis-INF on given losses, of which it sees those of the arms that it pulls.
 
-    eta: the rate, or (T,) that of each round, not increasing; None for those of `tsallis_rate`. Returns played (T,); chances (T, K): the
-    probabilities from which they were drawn. Source: Zimmert & Seldin 2021.
+    eta: the rate, or (T,); None for `tsallis_rate`. Returns played (T,); chances (T, K). Source: Zimmert & Seldin 2021.
     """
     rng, (T, K) = check_rng(seed), losses.shape
     check_int("K", K, 2, why="there is nothing to learn with one arm")

@@ -26,20 +26,13 @@ __all__ = ['containment', 'distinct_sum', 'draw_outside', 'draw_beside', 'draw_s
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #ad783fc7
 def containment(n: int, m: int, order: int, exact: bool = False) -> np.ndarray:
-    """Chance that a uniform subset contains given items, for every number of items; arguments not checked.
-
-    m: size of the subset, from 0 to n. order: largest number of items asked for, at least 0. exact: Fractions instead
-    of floats. Returns (order + 1,): entry r is P[A in S] for |A| = r: (m)_r / (n)_r, falling factorials; 0 where r > n.
-    """
+    "Chance (m)_r / (n)_r, of falling factorials, that a uniform m-subset contains r given items, r = 0, ..., order; not checked."
     levels = [Fraction(perm(m, r), perm(n, r)) if r <= n else Fraction(0) for r in range(order + 1)]
     return np.array(levels, dtype=object if exact else float)
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #83c5c447
 def distinct_sum(v: np.ndarray, order: int) -> np.ndarray:
-    """Sum of numbers over the set of several indices, for all tuples of indices; arguments not checked.
-
-    v (d,): the numbers. Returns: entry (i, j, ...) is the sum of v over the set {i, j, ...}.
-    """
+    "Sum of v (d,) over the set {i, j, ...} of several indices, as entry (i, j, ...), for all tuples of indices; arguments not checked."
     index = np.ix_(*(np.arange(len(v)),) * order)
     total = np.zeros((len(v),) * order, dtype=v.dtype)
     for a, i in enumerate(index):
@@ -84,10 +77,7 @@ def draw_beside(words: np.ndarray, chosen: np.ndarray, top: int, mark: np.ndarra
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #74956dab
 def draw_subset(rng: np.random.Generator | int, d: int, r: int, always: tuple[int, ...] = ()) -> np.ndarray:
-    """Draw some coordinates that are always there and a uniform subset of the others.
-
-    r: size of the random part, from 0 to d - len(always). always: coordinates that are always there, distinct. Returns: the set, sorted.
-    """
+    "Draw the coordinates `always` and a uniform set of r others. Returns: the set, sorted."
     d = check_int("d", d, 1, 2**40)
     taken = check_indices("always", always, d)
     r = check_int("r", r, 0, d - len(taken), "it is drawn from the coordinates that `always` leaves")
@@ -112,10 +102,7 @@ def check_weights(q: tuple) -> tuple:
 
 
 def normalise(q: tuple, exact: bool = False) -> np.ndarray:
-    """Divide weights by their sum.
-
-    q (d,): weights of at least 0, not all 0. exact: Fractions instead of floats. Returns (d,): probabilities, float64 or Fractions.
-    """
+    "Divide weights of at least 0, not all 0, by their sum: floats, or Fractions if exact."
     q = check_weights(q)
     if check_flag("exact", exact):
         total = sum(map(Fraction, q))
@@ -125,10 +112,7 @@ def normalise(q: tuple, exact: bool = False) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #cc38f179
 def draw_indices(rng: np.random.Generator | int, q: tuple, size: int) -> np.ndarray:
-    """Draw independent indices with given chances.
-
-    q (d,): weights of at least 0, proportional to the chances. Returns (size,): indices in the order drawn.
-    """
+    "Draw independent indices (size,) with chances proportional to q (d,)."
     cumulative = np.cumsum(np.array(check_weights(q), dtype=float))
     return np.searchsorted(cumulative, check_rng(rng).random(size) * cumulative[-1], side="right").astype(np.int64)
 
@@ -304,20 +288,14 @@ class WithReplacement:
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #2954cb14
 def check_numbers(name: str, value: np.ndarray, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
-    """Check an array of finite numbers; integers and `Fraction` entries stay exact.
-
-    value: numbers, or an array of dtype object with Fractions. shape: wanted shape; None stands for any length.
-    """
+    "Check an array of finite numbers of a shape, where None stands for any length; integers and `Fraction` entries stay exact."
     a = as_array(value)
     check_array(name, a.astype(float) if a.dtype == object else a, shape, why)
     return a
 
 
 def check_pair(pair: np.ndarray) -> np.ndarray:
-    """Check a square matrix of positive chances, by which everything can be divided.
-
-    pair (d, d): chances p_ij of seeing i and j together, with p_i on the diagonal.
-    """
+    "Check a square matrix of positive chances p_ij of seeing i and j together, by which everything can be divided."
     pair = check_numbers("pair", pair, (None, None))
     if len(pair) != pair.shape[1]:
         fail("shape of pair", pair.shape, "(d, d)")
@@ -332,9 +310,8 @@ def check_pair(pair: np.ndarray) -> np.ndarray:
 def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unbiased estimates of x and of x x^T from a few of its coordinates.
 
-    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i
-    on the diagonal (`Design.second`), all positive. Returns z (d,): estimate of x: x_i / p_i on S, 0 elsewhere;
-    X (d, d): estimate of x x^T: x_i x_j / p_ij on S x S, 0 elsewhere. Source: Ito et al. 2017, equation (6).
+    pair (d, d): chances p_ij with p_i on the diagonal (`Design.second`). Returns z (d,): x_i / p_i on S, 0 elsewhere; X (d, d): x_i x_j /
+    p_ij on S x S, 0 elsewhere. Source: Ito et al. 2017, equation (6).
     """
     pair = check_pair(pair)
     S = check_indices("S", S, len(pair))
@@ -349,8 +326,7 @@ def moment_estimate(x_S: np.ndarray, S: np.ndarray, pair: np.ndarray) -> tuple[n
 def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Unbiased estimate of the gradient 2 (w'x - y) x of the squared loss.
 
-    x_S (n,): values of the coordinates in S. S (n,): the coordinates seen, distinct. pair (d, d): chances p_ij with p_i on the diagonal,
-    all positive. Returns (d,): 2 X w - 2 y z with the estimates of `moment_estimate`. Source: Ito et al. 2017, equation (6).
+    Returns (d,): 2 X w - 2 y z with the estimates of `moment_estimate`. Source: Ito et al. 2017, equation (6).
     """
     z, X = moment_estimate(x_S, S, pair)
     return 2 * (X @ w) - 2 * y * z
@@ -359,8 +335,7 @@ def gradient_estimate(x_S: np.ndarray, S: np.ndarray, y: float, w: np.ndarray, p
 def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Unbiased estimate of x from independent draws of its coordinates.
 
-    x_draws (m,): value of each draw. draws (m,): its coordinate; repetitions are allowed. q (d,): chances of the coordinates, normalised;
-    positive where drawn. Returns (d,): average of the single-draw estimates x_i / q_i at i. Source: Hazan & Koren 2012.
+    q (d,): chances of the coordinates. Returns (d,): average of the single-draw estimates x_i / q_i at i. Source: Hazan & Koren 2012.
     """
     q = check_numbers("q", q, (None,))
     z = np.zeros(len(q), np.result_type(q, float))
@@ -373,8 +348,7 @@ def draw_average(x_draws: np.ndarray, draws: np.ndarray, q: np.ndarray) -> np.nd
 def gradient_second_moment(x: np.ndarray, y: float, w: np.ndarray, pair: np.ndarray, triple: np.ndarray) -> float:
     """Exact second moment E||g||^2 of `gradient_estimate`, in O(d^3).
 
-    pair (d, d): chances p_ij with p_i on the diagonal, all positive. triple (d, d, d): chances p_ijl (`Design.third`).
-    Returns: the second moment; exact where everything is a `Fraction`.
+    pair (d, d), triple (d, d, d): chances (`Design.second`, `Design.third`). Exact where everything is a `Fraction`.
     """
     pair = check_pair(pair)
     a = (x * w) / pair
@@ -398,20 +372,14 @@ def bound_second_moment(q: PairChance, x_norm: Nonnegative = 1, y_max: Nonnegati
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #84f4c3c9
 @validated
 def pair_bound(d: SeveralFeatures, budget: Size, top: Favourites) -> Fraction:
-    """Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`.
-
-    Source: Ito et al. 2017, Observation 1. `pair_minimum` is the exact value.
-    """
+    "Lower bound C = (k'-k1)(k'-k1-1) / (d(d-1)) on the chance of a pair under `Observe`: Observation 1 of Ito et al. 2017."
     r = budget - top
     return Fraction(r * (r - 1), d * (d - 1))
 
 
 @validated
 def pair_minimum(d: Features, budget: Size, top: Favourites) -> Fraction:
-    """Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)), r = budget - top and m = d - top.
-
-    Returns: the chance; for m < 2 it is r^m.
-    """
+    "Exact smallest chance of a pair under `Observe`: r(r-1) / (m(m-1)), r = budget - top and m = d - top; for m < 2 it is r^m."
     return containment(d - top, budget - top, min(d - top, 2), exact=True)[-1]
 
 # %% ../../../nbs/core/mathematics/06_designs.ipynb #7d0e51a1
@@ -421,9 +389,8 @@ def bound_observe_moment(
 ) -> float:
     """Largest E||g||^2 of `gradient_estimate` under `Observe`, attained.
 
-    Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`, where
-    B, Y and R are x_norm, y_max and radius, limits on ||x||_2, |y| and ||w||_2. Tight. Source: ours; it sharpens Lemma
-    5 of Ito et al. 2017 (`bound_second_moment`).
+    Returns: B^2 (4 (B R + Y)^2 / p + (B R)^2 (1/q - 1/p)), p = (budget - top) / (d - top), q of `pair_minimum`; B, Y and R are x_norm,
+    y_max and radius. Source: ours; it sharpens Lemma 5 of Ito et al. 2017 (`bound_second_moment`).
     """
     q = pair_minimum(d, budget, top)
     if q == 0: fail("budget", budget, "d, or at least top + 2", "without seeing every pair there is no unbiased estimate")

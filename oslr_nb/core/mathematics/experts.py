@@ -44,10 +44,7 @@ Losses = Annotated[Costs, but("It is a loss from 0 to 1.", above=0, high=1)]
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #cfe749ff
 @validated
 def hedge(costs: AnyCosts, eta: Rate) -> np.ndarray:
-    """Weights of Hedge on given costs.
-
-    Returns (T, N): weights of each round, from the costs before it; uniform in the first. Source: Freund & Schapire 1997.
-    """
+    "Weights (T, N) of Hedge on given costs, from those before each round; uniform in the first. Source: Freund & Schapire 1997."
     sums = np.zeros_like(costs)
     with np.errstate(over="ignore", invalid="ignore"):
         np.cumsum(costs[:-1], axis=0, out=sums[1:])
@@ -60,8 +57,7 @@ def hedge(costs: AnyCosts, eta: Rate) -> np.ndarray:
 def hedge_regret_bound(costs: Costs, weights: Annotated[Any, Array("Weights played.", ("T", "N"))], eta: Rate) -> np.ndarray:
     """Bound on the regret of `hedge` after each round, from its costs and weights.
 
-    costs: may be negative; -eta times a cost is at most 700. Returns (T,): upper bounds: ln N / eta, plus eta psi times
-    the sum of the weighted squares of the costs (`second_order_factor`).
+    Returns (T,): ln N / eta, plus eta psi times the sum of the weighted squares of the costs (`second_order_factor`).
     """
     a = np.maximum.accumulate(np.maximum(0.0, -eta * costs.min(axis=1)))
     psi = np.array([second_order_factor(float(v)) for v in a])
@@ -111,8 +107,7 @@ def eg_regret_bound(
 ) -> np.ndarray:
     """Bound on the regret of `exponentiated_gradient` after each round, from the gradients that it saw.
 
-    radius: l1 radius of the ball; the bound holds for every comparator in it. eta times a gradient is at most 700.
-    Returns (n,): upper bounds: radius times (ln(2 d) / eta + eta psi times the sum of max_i g_ji^2).
+    Returns (n,), for every comparator in the ball: radius times (ln(2 d) / eta + eta psi times the sum of max_i g_ji^2).
     """
     largest = np.abs(g).max(axis=1)
     psi = np.array([second_order_factor(float(v)) for v in eta * np.maximum.accumulate(largest)])
@@ -120,10 +115,9 @@ def eg_regret_bound(
 
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #01f216e9
 def limited_chances(q: Any, M: int) -> np.ndarray:
-    """Chance of each expert to be asked, if one is drawn by q and M - 1 others uniformly.
+    """Chance (N,) of each expert to be asked, if one is drawn by q and M - 1 others uniformly.
 
-    q (N,): probabilities of the experts; with fractions the answer is exact. M: how many are asked, from 1 to N.
-    Returns (N,): q + (1 - q) (M - 1) / (N - 1). Source: Seldin et al. 2014, equation (1).
+    q + (1 - q) (M - 1) / (N - 1), exact for fractions. Source: Seldin et al. 2014, equation (1).
     """
     q = check_exact("q", q, (None,))
     N = len(q)
@@ -138,9 +132,8 @@ def limited_advice(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Play with limited advice on given losses.
 
-    eta: rate; or (T,) one for each round, not increasing. Returns played (T,): the expert that was followed; asked
-    (T, M): the experts whose losses were seen, first the one that was followed; chances (T, N): the probabilities by
-    which it was drawn. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
+    eta: rate; or (T,), not increasing. Returns played (T,): the expert that was followed; asked (T, M): those whose losses were seen, that
+    one first; chances (T, N): of following. Source: Seldin et al. 2014, Algorithm 1; `centred` is ours.
     """
     rng, (T, N) = check_rng(seed), losses.shape
     half, eta = _check_asked(N, M, centred), check_rates(eta, T)
@@ -237,8 +230,7 @@ def bexp_learn_kept(L: np.ndarray, w: np.ndarray, ref: np.ndarray, eta: float, t
 def bexp_rate(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
     """Rate of `limited_advice` for a known number of rounds.
 
-    Returns: sqrt(2 M ln N / (N T)); if centred, the rate of `hedge_rate` for second moments N / (4 M) and costs of at
-    least -(N - 1) / (2 (M - 1)).
+    sqrt(2 M ln N / (N T)); centred, `hedge_rate` for second moments N / (4 M) and costs of at least -(N - 1) / (2 (M - 1)).
     """
     return hedge_rate(T, *_limited_moments(N, M, centred))
 

@@ -34,10 +34,7 @@ def proj_l2(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #9f335278
 def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
-    """The nearest point of the simplex {z >= 0, sum z = radius}.
-
-    v (d,): the point to project, d at least 1. O(d log d). Source: Duchi et al. 2008, Figure 1.
-    """
+    "The nearest point of the simplex {z >= 0, sum z = radius}, in O(d log d). Source: Duchi et al. 2008, Figure 1."
     v, radius = check_array("v", v, (None,)), check_real("radius", radius, 0)
     check_int("size of v", v.size, 1)
     v = v - v.max()
@@ -47,10 +44,7 @@ def proj_simplex(v: np.ndarray, radius: float = 1.0) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #9be9bdb4
 def soft_threshold(h: np.ndarray, m: float) -> np.ndarray:
-    """Move every coordinate towards 0 by m, and stop there; arguments not checked.
-
-    m: how far, at least 0. Returns (d,): sign(h) max(|h| - m, 0), the minimiser of ||w - h||^2 / 2 + m ||w||_1.
-    """
+    "Move every coordinate towards 0 by m: the minimiser of ||w - h||^2 / 2 + m ||w||_1; arguments not checked."
     return np.sign(h) * np.maximum(np.abs(h) - m, 0.0)
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #b4458940
@@ -68,10 +62,7 @@ def top_k(w: np.ndarray, k: int) -> np.ndarray:
 
 
 def hard_threshold(w: np.ndarray, k: int) -> np.ndarray:
-    """Set all but the k largest coordinates to 0.
-
-    k: how many are kept, from 0 to d; ties by smallest index. Returns (d,): H_k(w), the nearest k-sparse vector.
-    """
+    "Set all but the k largest coordinates to 0, of equal ones the first: the nearest k-sparse vector."
     kept, out = top_k(w, k), np.zeros(len(w))
     out[kept] = np.asarray(w)[kept]
     return out
@@ -117,10 +108,7 @@ class Interval:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #59c4f046
 def check_psd(name: str, V: np.ndarray) -> np.ndarray:
-    """Check a covariance: symmetric and positive semidefinite.
-
-    V: the matrix; rounding of one part in 1e9 is forgiven. Returns (d, d): the matrix, made exactly symmetric.
-    """
+    "Check a covariance: symmetric (made exactly so) and positive semidefinite, up to one part in 1e9."
     V = check_array(name, V, (None, None))
     if V.shape[0] != V.shape[1] or not V.size: fail(f"shape of {name}", V.shape, "square and not empty")
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError(f"{name} must be symmetric.")
@@ -135,8 +123,7 @@ def check_psd(name: str, V: np.ndarray) -> np.ndarray:
 def eigenbasis(V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues and eigenvectors that are the same on every machine, also where eigenvalues repeat.
 
-    V: symmetric positive semidefinite matrix; eigenvalues within 1e-9 of the largest count as equal. Returns values
-    (d,): eigenvalues, ascending, equal ones replaced by their mean; vectors (d, d): orthonormal columns.
+    Returns values (d,), ascending, those within 1e-9 of the largest replaced by their mean; vectors (d, d): orthonormal columns.
     """
     values, vectors = np.linalg.eigh(check_psd("V", V))
     for space in np.split(np.arange(len(values)), np.flatnonzero(np.diff(values) > 1e-9 * values[-1]) + 1):
@@ -152,11 +139,7 @@ ENUMERATION_LIMIT = 20_000  # principal submatrices; beyond it the sparse eigenv
 
 
 def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Extreme eigenvalues of all s x s principal submatrices, by enumeration in batches; V is not checked.
-
-    s: size of the submatrices, from 1 to d; there are C(d, s). Returns low: the smallest eigenvalue of any; high: the
-    largest eigenvalue of any.
-    """
+    "Extreme eigenvalues of all C(d, s) principal s x s submatrices, by enumeration in batches; V is not checked."
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     subsets = np.array(list(itertools.combinations(range(len(V)), s)))
     low, high = np.inf, -np.inf
@@ -167,11 +150,7 @@ def enumerated_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #3fbce988
 def outer_eigenvalues(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Certified bounds on the eigenvalues of all s x s principal submatrices; V is not checked.
-
-    s: size of the submatrices, from 1 to d. Returns low: lower bound, from the full spectrum and Gershgorin's discs;
-    high: upper bound, likewise.
-    """
+    "Certified lower and upper bound on the eigenvalues of all s x s principal submatrices: spectrum and Gershgorin's discs; not checked."
     check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     spectrum, diagonal = np.linalg.eigvalsh(V), np.diag(V)
     off = np.sort(np.abs(V - np.diag(diagonal)), axis=1)[:, ::-1][:, : s - 1].sum(axis=1)
@@ -184,22 +163,13 @@ def lower_end(low: float, high: float) -> float:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #23a5502e
 def sparse_bounds(V: np.ndarray, s: int) -> tuple[float, float]:
-    """Certified bounds on the s-sparse eigenvalues, exact where enumeration is short; arguments not checked.
-
-    s: sparsity, from 1 to d. Returns low: lower bound on the smallest; high: upper bound on the largest.
-    """
+    "Certified bounds on the smallest and the largest s-sparse eigenvalue, exact where enumeration is short; arguments not checked."
     low, high = (enumerated_eigenvalues if math.comb(len(V), s) <= ENUMERATION_LIMIT else outer_eigenvalues)(V, s)
     return lower_end(low, high), high
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #c48acede
 def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
-    """A support on which a matrix has a large eigenvalue: truncated power method from every coordinate.
-
-    Arguments not checked.
-
-    A (d, d): symmetric positive semidefinite matrix. s: size of the support, from 1 to d. Returns (s,): the best
-    support found; not always the best there is.
-    """
+    "A support (s,) on which a matrix has a large eigenvalue, not always the largest: truncated power method from every coordinate."
     X = np.eye(len(A))
     for _ in range(iterations):
         Y = A @ X
@@ -212,12 +182,7 @@ def sparse_support(A: np.ndarray, s: int, iterations: int = 60) -> np.ndarray:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #e7717305
 def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
-    """Smallest and largest s-sparse eigenvalue of a matrix.
-
-    Exact by enumeration up to `ENUMERATION_LIMIT` supports, beyond it enclosed by certified ends.
-
-    s: sparsity, from 1 to d.
-    """
+    "Smallest and largest s-sparse eigenvalue, by enumeration up to `ENUMERATION_LIMIT` supports, beyond it enclosed by certified ends."
     V = check_psd("V", V)
     s = check_int("s", s, 1, len(V), "a support has between 1 and d elements")
     if math.comb(len(V), s) <= ENUMERATION_LIMIT:
@@ -234,11 +199,9 @@ def sparse_eigenvalues(V: np.ndarray, s: int) -> tuple[Interval, Interval]:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #1b889abd
 def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
-    """Constant of the restricted isometry property of order s.
+    """Constant of the restricted isometry property of order s; at least 1 (squared) where some s columns are dependent.
 
-    s: sparsity, from 1 to d. form ("squared" or "norm"): largest |lambda - 1|, or largest |sqrt(lambda) - 1|, over the
-    s-sparse eigenvalues lambda. Returns: the constant; at least 1 (squared) where some s columns are dependent. Source:
-    Kale et al. 2017, Definition 1 (the norm form).
+    form ("squared" or "norm"): largest |lambda - 1|, or |sqrt(lambda) - 1|. Source: Kale et al. 2017, Definition 1 (the norm form).
     """
     check_choice("form", form, ("squared", "norm"))
     low, high = sparse_eigenvalues(V, s)
@@ -250,8 +213,7 @@ def rip_constant(V: np.ndarray, s: int, form: str = "squared") -> Interval:
 def restricted_condition(V: np.ndarray, s: int) -> Interval:
     """Restricted condition number: the largest ||Xv|| / ||Xw|| over s-sparse unit vectors v, w.
 
-    V: second moments X'X/n, symmetric positive semidefinite, not 0. s: sparsity, from 1 to d. Returns: the constant, at
-    least 1; may be infinite. Source: Kale et al. 2017, Definition 5.
+    V: second moments X'X/n. The result is at least 1, and may be infinite. Source: Kale et al. 2017, Definition 5.
     """
     low, high = sparse_eigenvalues(V, s)
     if high.upper == 0: raise ValueError("V is the zero matrix, whose condition number is 0/0.")
@@ -263,9 +225,8 @@ def restricted_condition(V: np.ndarray, s: int) -> Interval:
 def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
     """A function that minimises w'Vw over one face of the cone of a support.
 
-    support (k,): the support S. cone: limit on the l1 norm of w outside S, where it is 1 on S. Returns: function of
-    signs (k,) that returns (lower, upper, w): `upper` is the value at the feasible w (d,), and `lower` a certificate by
-    convexity. The weights on S have these signs and l1 norm 1.
+    cone: limit on the l1 norm of w outside S, where it is 1 on S. Returns: function of signs (k,) that returns (lower, upper, w): `upper`
+    is the value at the feasible w (d,), whose weights on S have these signs, and `lower` a certificate by convexity.
     """
     cp = need("cvxpy")
 
@@ -293,8 +254,7 @@ def cone_solver(V: np.ndarray, support: np.ndarray, cone: float) -> Callable:
 def compatibility(V: np.ndarray, support: Any, cone: Cone = 2.0) -> Interval:
     """Compatibility constant of a support: the largest phi with phi ||w_S||_1 <= sqrt(|S| w'Vw) on its cone.
 
-    support (k,): the support S, not empty. Up to 8 coordinates all sign patterns are solved, beyond that 64 of them.
-    Source: Ito et al. 2017, condition (b).
+    Up to 8 coordinates all sign patterns are solved, beyond that 64 of them. Source: Ito et al. 2017, condition (b).
     """
     V, support = check_psd("V", V), check_indices("support", support, len(V))
     k = check_int("size of support", support.size, 1, len(V))
@@ -309,10 +269,7 @@ def compatibility(V: np.ndarray, support: Any, cone: Cone = 2.0) -> Interval:
 
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #94150155
 def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int = 400) -> float:
-    """Projected descent for the restricted eigenvalue: a small w'Vw / ||w_S||^2 within the cone.
-
-    cone: the cone is ||w outside S||_1 <= cone ||w_S||_1. w: where to begin; not 0. Returns: the smallest quotient met.
-    """
+    "Projected descent from w for the restricted eigenvalue: the smallest w'Vw / ||w_S||^2 met in ||w outside S||_1 <= cone ||w_S||_1."
     w = check_array("w", w, (len(V),))
     if not w.any(): raise ValueError("w is the zero vector, for which the quotient is 0/0.")
     w = w / np.abs(w).max()
@@ -354,9 +311,8 @@ def restricted_eigenvalue(V: np.ndarray, s: int, cone: Cone = 2.0) -> Interval:
 def top_buffer(d: int, top: int, slack: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """State of a running top-k for the vector 0.
 
-    top: how many of its largest coordinates are kept, from 0 to d. slack: further entries, so that rescans are rare;
-    None chooses 8 to 32 by the size of d. Returns buf: coordinates: top + slack of them, or all d where d <= top + 4
-    slack; state (3,): size and index of the largest coordinate outside, and the number of rescans.
+    slack: further entries, so that rescans are rare; by default 8 to 32. Returns buf: coordinates: top + slack of them, or all d where d <=
+    top + 4 slack; state (3,): size and index of the largest coordinate outside, and the number of rescans.
     """
     d, top = check_int("d", d, 1), check_int("top", top, 0, int(d))
     slack = 8 + min(24, d // 40_000) if slack is None else check_int("slack", slack, 0)

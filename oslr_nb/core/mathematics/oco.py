@@ -57,8 +57,7 @@ Point = Annotated[Any, Array("A point.", ("d",))]
 def dual_averaging(gradient: Oracle, d: Features, lam: Weights, radius: Radius = 1.0, l1: Any = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Play regularised dual averaging (RDA) for len(lam) rounds.
 
-    l1: weight of the l1 norm in the losses, or (n,) in that of each round, at least 0. Returns w (n, d); g (n, d):
-    gradients seen. Source: Xiao 2010.
+    l1: weight of the l1 norm in the losses, or (n,). Returns w (n, d); g (n, d): gradients seen. Source: Xiao 2010.
     """
     l1 = check_array("l1", l1 if np.ndim(l1) else np.full(lam.size, l1), (lam.size,))
     if l1.min() < 0: fail("l1", l1, "numbers of at least 0")
@@ -74,8 +73,7 @@ def dual_averaging(gradient: Oracle, d: Features, lam: Weights, radius: Radius =
 def linear_regret(w: np.ndarray, g: np.ndarray, u: np.ndarray, l1: Any = 0.0) -> np.ndarray:
     """Regret on linear losses with an l1 term, after each round; arguments not checked.
 
-    w (n, d): points played. g (n, d): gradients. l1: weight of the l1 norm, or (n,) in each round. Returns (n,):
-    cumulative sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
+    l1: its weight, or (n,). Returns (n,): cumulative sums of <g_j, w_j - u> + l1_j (||w_j||_1 - ||u||_1).
     """
     return np.cumsum(((w - u) * g).sum(1) + l1 * (np.abs(w).sum(1) - np.abs(u).sum()))
 
@@ -116,9 +114,8 @@ def adaptive_dual_averaging(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play dual averaging for n rounds with weights of the regulariser that follow the gradients.
 
-    radius: of the Euclidean ball; all that has to be known. largest: a known limit on ||g_j||, or 0 for none. Returns w
-    (n, d): points played, 0 until the first gradient that is not 0; g (n, d): gradients. Source: Orabona and Pal 2018
-    (scale-free algorithms); the constant is that of `bound_adaptive`.
+    radius: all that has to be known. largest: a known limit on ||g_j||, or 0. Returns w (n, d): points, 0 until the first gradient that is
+    not 0; g (n, d). Source: Orabona and Pal 2018 (scale-free algorithms); the constant is that of `bound_adaptive`.
     """
     if not callable(gradient): fail("gradient", gradient, "a function of the round and the point")
     w, h, squares = np.zeros((n, d)), np.zeros(d), largest**2
@@ -135,8 +132,7 @@ def adaptive_dual_averaging(
 def adaptive_schedule(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0, largest: Nonnegative = 0.0) -> np.ndarray:
     """Weights of the regulariser that `adaptive_dual_averaging` used, from the gradients that it saw.
 
-    largest: a known limit on ||g_j||, or 0 for none. Returns (n + 1,): lam_j = sqrt(largest^2 + sum over i < j of
-    ||g_i||^2) / (radius step), the last one for the round to come.
+    (n + 1,): lam_j = sqrt(largest^2 + sum over i < j of ||g_i||^2) / (radius step), the last one for the round to come.
     """
     return np.sqrt(np.append(0.0, np.cumsum((g**2).sum(1))) + largest**2) / (radius * step)
 
@@ -145,8 +141,7 @@ def adaptive_schedule(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0
 def adaptive_regret_bound(g: Gradients, radius: Radius = 1.0, step: Multiplier = 1.0) -> np.ndarray:
     """Bound on the regret of `adaptive_dual_averaging` with `largest` = 0 after each round, from the gradients that it saw.
 
-    The bound holds for every comparator in the ball. Returns (n,): upper bounds: what each round can cost at most,
-    added up, plus lam radius^2 / 2; at most `bound_adaptive`.
+    (n,): what each round can cost at most, added up, plus lam radius^2 / 2, for all comparators in the ball; at most `bound_adaptive`.
     """
     lam = adaptive_schedule(g, radius, step) * radius**2  # as on the unit ball
     G, a, b = np.linalg.norm(g, axis=1) * radius, lam[:-1], lam[1:]
@@ -224,21 +219,16 @@ def bound_ogd(n: int, G: float, radius: float = 1.0, step: float = 1.0) -> float
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #02881ce2
 @validated
 def vaw(X: Examples, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
-    """Predictions of the Vovk-Azoury-Warmuth forecaster.
+    """Predictions (T,) of the Vovk-Azoury-Warmuth forecaster.
 
-    ridge: above 1e-14 times the sum of all squared features. Returns (T,): prediction of each round, from its features
-    and the rounds before it. Source: Vovk 2001, Azoury & Warmuth 2001.
+    ridge: above 1e-14 times the sum of all squared features. Source: Vovk 2001, Azoury & Warmuth 2001.
     """
     return np.array([z @ np.linalg.solve(A + np.outer(z, z), b) for z, A, b in _ridge_rounds(X, y, ridge)])
 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #13481962
 @validated
 def forward_ridge(X: Examples, y: Labels, ridge: Ridge = 1.0) -> np.ndarray:
-    """Weights of ridge regression on the rounds before.
-
-    ridge: above 1e-14 times the sum of all squared features. Returns (T, n): weights of each round, known before its
-    features; zero in the first.
-    """
+    "Weights (T, n) of ridge regression on the rounds before; zero in the first. ridge: above 1e-14 times the sum of squared features."
     return np.array([np.linalg.solve(A, b) for _, A, b in _ridge_rounds(X, y, ridge)])
 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #8c2ce235
@@ -301,8 +291,7 @@ def vaw_learn(z: np.ndarray, y: float, n: int, R: np.ndarray, u: np.ndarray) -> 
 def vaw_regret_bound(X: Examples, ridge: Ridge, y_max: YMax, u: Point = None) -> np.ndarray:
     """Bound on the regret of `vaw` after each round, from the features.
 
-    ridge: as for `vaw`. u (n,): comparator; None for the regret against the best u with its price, ridge ||u||^2 +
-    loss. Returns (T,): upper bounds: ridge ||u||^2 + y_max^2 ln det(A_t / ridge).
+    u: None for the best u with its price, ridge ||u||^2 + loss. Returns (T,): ridge ||u||^2 + y_max^2 ln det(A_t / ridge).
     """
     _check_ridge(X, ridge)
     u, A, logs = np.zeros(X.shape[1]) if u is None else u, np.eye(X.shape[1]), np.empty(len(X))
@@ -324,11 +313,7 @@ def bound_vaw(T: Rounds, n: Features, ridge: Ridge, x_norm: XNorm, y_max: YMax, 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #34605d40
 @validated
 def project_norm(p: Point, A: Annotated[Any, Array("The matrix.", ("n", "n"))], radius: Radius = 1.0) -> np.ndarray:
-    """Point of the ball that is nearest in the norm of a positive definite matrix.
-
-    A (n, n): symmetric and positive definite; only (A + A') / 2 counts. Returns (n,): the minimiser of (w - p)' A
-    (w - p) over ||w|| <= radius.
-    """
+    "Point of the ball that is nearest in the norm of a positive definite matrix, of which only (A + A') / 2 counts."
     return _newton_projection(p, A, radius)
 
 
@@ -348,11 +333,10 @@ def _newton_projection(p: np.ndarray, A: np.ndarray, radius: float) -> np.ndarra
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #4f596d95
 @validated
 def ons(X: Examples, y: Labels, radius: Radius = 1.0, ridge: Ridge = 1.0, largest: Residual = None) -> np.ndarray:
-    """Weights of the online Newton step for the squared loss, in a ball.
+    """Weights (T, n) of the online Newton step for the squared loss, in a ball; zero in the first round.
 
-    ridge: weight of the identity in the matrix; above 1e-14 times the sum of all squared features. largest: limit M on
-    |<w, x> - y| in the ball: the matrix grows by g g' / (4 M^2). None: it grows by x x'. Returns (T, n): weights of
-    each round, known before its features; zero in the first. Source: Hazan, Agarwal & Kale 2007.
+    ridge: above 1e-14 times the sum of all squared features. largest: limit M on |<w, x> - y| in the ball: the matrix grows by g g' / (4
+    M^2); None: by x x'. Source: Hazan, Agarwal & Kale 2007.
     """
     _check_newton(X, y, radius, ridge, largest)
     A, w = ridge * np.eye(X.shape[1]), np.zeros((len(X) + 1, X.shape[1]))

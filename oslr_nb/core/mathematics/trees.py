@@ -86,10 +86,7 @@ class LazyBall(NamedTuple):
 
 
 def lazy_ball(d: int) -> LazyBall:
-    """State of a vector in an l1 ball that is kept lazily, for w = 0.
-
-    A step changes few coordinates; shrinking, projecting and summing up all others costs O(log d).
-    """
+    "State of a vector in an l1 ball, w = 0, where shrinking, projecting and adding up many coordinates costs O(log d)."
     blocks, groups, size = -(-check_int("d", d, 1) // 8), 0, 1
     while size < blocks: groups, size = groups + size, 8 * size
     nodes, num = np.zeros((groups, 3, 8)), np.zeros(1, LAZY_SCALARS)

@@ -124,10 +124,8 @@ def learn_label(y: float, state: Moments, centre: bool) -> None:
 def mixed_prediction(guesses: Any, losses: Any, low: float, high: float, rate: float = 1.0) -> float:
     """The aggregating algorithm for the square loss: one prediction from those of several experts.
 
-    guesses (N,): predictions of the experts; they are cut off at `low` and `high`. losses (N,): their squared losses so
-    far, summed, at least 0. low, high: range of the labels, low <= high. rate: multiplies the rate 1 / (2 Y^2),
-    Y = (high - low) / 2, above which the theorem fails; from 1e-6 to 1e6. Returns: the prediction, from `low` to
-    `high`. Source: Vovk 2001; Equation 3 (eq-mix).
+    guesses (N,): they are cut off at `low` and `high`, the range of the labels. losses (N,): squared, summed so far. rate: multiplies the
+    rate 1 / (2 Y^2), Y = (high - low) / 2, above which the theorem fails; from 1e-6 to 1e6. Source: Vovk 2001; Equation 3 (eq-mix).
     """
     guesses = check_magnitude("guesses", check_array("guesses", guesses, (None,)))
     losses = check_magnitude("losses", check_array("losses", losses, guesses.shape))
@@ -151,11 +149,10 @@ def mixed_loss(guesses: np.ndarray, losses: np.ndarray, y: float, Y: float, rate
 
 # %% ../../../nbs/own/moments/02_experts.ipynb #23977f83
 def bound_aggregation(experts: int, T: int, residuals: Any, changes: Any = 0) -> float:
-    """Largest loss of the aggregated prediction above that of a sequence of experts, summed over rounds 2 to T.
+    """Largest loss of the aggregated prediction above that of a sequence of experts, over rounds 2 to T: Equation 1 (eq-price).
 
-    experts: N, at least 1. T: labels, at least 2. residuals (B,): D_b, the largest distance of a label from what the leading expert
-    predicts, in each block of rounds {2}, {3, 4}, {5, ..., 8}, ... and the one before it, at least 0. changes (B,) or one number: K_b,
-    how often the expert changes within a block. Returns: an upper bound, Equation 1 (eq-price). Source: ours.
+    residuals (B,): D_b, the largest distance of a label from what the leading expert predicts, in each block of rounds {2}, {3, 4}, {5,
+    ..., 8}, ... and the one before it. changes (B,) or one number: K_b, how often the expert changes within a block. Source: ours.
     """
     N, T = check_int("experts", experts, 1, 10**9), check_int("T", T, 2, 10**15)
     D = check_magnitude("residuals", check_array("residuals", residuals, (None,)))

@@ -425,8 +425,7 @@ class PairwiseMoments(Learner):
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
         """The estimated correlations from which favourites are chosen; d x d numbers.
 
-        Returns V (d, d): shrunk correlations of the features, with the ridge on the diagonal, 0 for features without
-        spread; b (d,): correlations with the label.
+        Returns V (d, d): shrunk, with the ridge on the diagonal, 0 for features without spread; b (d,): correlations with the label.
         """
         V, b, spread = np.zeros((self.d, self.d)), np.zeros(self.d), np.zeros(self.d)
         fill_moments(self._sums, V, b, spread, self.selection_scale, self.centre, self.prior)

@@ -37,9 +37,8 @@ def bound_stopping(T: SeveralRounds, N: Rules) -> float:
 
 
 class StoppingRules:
-    """Follows one of N stopping rules in each round, on an order of features that is the same for all of them.
+    """Follows one of N stopping rules in each of T rounds, on an order of features that is the same for all of them.
 
-    N: number of rules, at least 2. T: number of rounds, at least 2. seed: of the draws. What the rules are is the caller's matter:
     `draw` says which one to follow, `learn` takes where they stopped and what they lost. Source: ours, Algorithm ST 1 (alg-stopping).
     """
 

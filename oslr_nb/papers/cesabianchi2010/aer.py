@@ -34,11 +34,7 @@ Average = Annotated[str, Choice("That of w_2, ..., w_{m+1}, or of w_1, ..., w_m.
 # %% ../../../nbs/papers/cesabianchi2010/02_aer.ipynb #5b6ab4c0
 @validated
 def gradient_moment(x: np.ndarray, y: Any, w: np.ndarray, n: Count) -> Any:
-    """Exact E||z||^2 of AER's gradient estimate for one example: part (ii) of Lemma CB 1 (lem-aer-estimate).
-
-    x (may hold Fractions): the example. n: k/2, the size of each of the two groups. Units: squared labels times squared
-    attributes. Source: Cesa-Bianchi et al. 2010.
-    """
+    "Exact E||z||^2 of AER's gradient estimate for one example, also of Fractions: part (ii) of Lemma CB 1 (lem-aer-estimate). n: k/2."
     x = check_exact("x", x, (None,))
     w, y = check_exact("w", w, (len(x),)), y if isinstance(y, Fraction) else check_real("y", y, -1e30, 1e30)
     spread = np.abs(w).sum() * (np.abs(w) @ x**2) - (w @ x) ** 2
@@ -56,10 +52,7 @@ def comparator_norm(budget: int, radius: float, radius_2: float | None) -> float
 def gradient_bound(
     d: SeveralFeatures, budget: EvenBudget, radius: RadiusL1 = 1.0, x_max: XMax = 1.0, y_max: YMax = 1.0, x_norm: XNorm | None = None
 ) -> float:
-    """G^2, an attained bound on ||z||^2 of AER's gradient estimate: Equation 3 (eq-aer-G).
-
-    It holds on every path without `x_norm`. Units: squared labels times squared attributes.
-    """
+    "G^2, an attained bound on ||z||^2 of AER's gradient estimate: Equation 3 (eq-aer-G). Without `x_norm` it holds on every path."
     comparator_norm(budget, radius, None)
     length = d * x_max**2 if x_norm is None else min(d * x_max**2, x_norm**2)
     return 8 * (radius * x_max + y_max) ** 2 * length * d / budget
@@ -105,10 +98,7 @@ def aer_lambda(
     d: SeveralFeatures, budget: EvenBudget, T: ExamplesOfAER, radius: RadiusL1 = 1.0, radius_2: SmallBall | None = None, x_max: XMax = 1.0,
     y_max: YMax = 1.0, proved: Proved = False,
 ) -> float:
-    """The strength lambda of AER's regulariser: as Theorem 2 prints it, or the best one by Theorem CB 1 (thm-aer).
-
-    Units: squared attributes.
-    """
+    "The strength lambda of AER's regulariser, as Theorem 2 prints it, or the best one by Theorem CB 1 (thm-aer); squared attributes."
     size = (radius * x_max + y_max) * x_max * d / comparator_norm(budget, radius, radius_2)
     return size * math.sqrt((8 * aer_log_factor(T) if proved else math.log(T)) / (T * budget))
 

@@ -29,11 +29,7 @@ def check_set(S: Any, d: int) -> list[int]:
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #2465a722
 @validated
 def set_estimate(x: np.ndarray, S: Iterable[int], k: Count) -> np.ndarray:
-    """Unbiased estimate of x from a uniform set of k attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged).
-
-    x (may hold Fractions): the example. k: the number by which to divide; len(S) for an unbiased estimate. Returns an
-    array (d,). Source: Cesa-Bianchi et al. 2010.
-    """
+    "Unbiased estimate (d,) of x from a uniform set of attributes: (d/k) x on S, 0 elsewhere ((CSS 3), averaged). k: len(S)."
     x = check_exact("x", x, (None,))
     v, S = x * 0, check_set(S, len(x))
     v[S] = x[S] * len(x) / k
@@ -49,11 +45,7 @@ def check_pairs(C: Any, d: int) -> list[tuple[int, ...]]:
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #da5d669b
 def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimates of x x' and x from pairs of attributes: Algorithm 1 of Cesa-Bianchi et al. 2010, lines 4 and 5.
-
-    x (may hold Fractions): the example; only the attributes in C are read. C: the k/2 ordered pairs (i, j) that were
-    drawn; i = j is allowed. Returns A (d, d); v (d,).
-    """
+    "Unbiased estimates A of x x' and v of x from ordered pairs of attributes: Algorithm 1 of Cesa-Bianchi et al. 2010, lines 4 and 5."
     x = check_exact("x", x, (None,))
     pairs = check_pairs(C, len(x))
     d, k = len(x), 2 * len(pairs)
@@ -68,11 +60,7 @@ def pair_estimate(x: np.ndarray, C: Iterable[tuple[int, int]]) -> tuple[np.ndarr
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #58449f7e
 @validated
 def distinct_estimate(x: np.ndarray, S: Iterable[int], wrong: Wrong = False) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimates of x x' and x from all products of k distinct attributes: Equation 5 (eq-base-distinct), ours.
-
-    x (may hold Fractions): the example; only the attributes in S are used. S: a uniform set of k >= 2 distinct
-    attributes. Returns A (d, d); v (d,).
-    """
+    "Unbiased estimates A of x x' and v of x from all products of a uniform set of attributes: Equation 5 (eq-base-distinct), ours."
     x = check_exact("x", x, (None,))
     S, d = check_set(S, len(x)), len(x)
     if len(S) < 2: fail("S", S, "two or more attributes", "products of two are estimated")
@@ -129,18 +117,12 @@ def moment_factors(d: SeveralFeatures, k: BudgetOfPairs, estimator: Estimator = 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #04982eaf
 #| code-fold: show
 def hoeffding(level: float, m: int, width: float) -> float:
-    """Deviation of a mean by Hoeffding's inequality, of chance e^-level at most on one side: width sqrt(level / (2 m)).
-
-    It is part (i) of Lemma CAP 1 (lem-base-tails).
-    """
+    "Deviation of a mean by Hoeffding, of chance e^-level at most on one side: width sqrt(level / (2 m)), Lemma CAP 1 (lem-base-tails)."
     return width * math.sqrt(level / (2 * m))
 
 
 def bernstein(level: float, m: int, second: float, size: float) -> float:
-    """Deviation of a mean by Bernstein's inequality, without centring, of chance e^-level at most on one side.
-
-    It is part (ii) of Lemma CAP 1 (lem-base-tails).
-    """
+    "Deviation of a mean by Bernstein, uncentred, of chance e^-level at most on one side: part (ii) of Lemma CAP 1 (lem-base-tails)."
     return math.sqrt(2 * second * level / m) + 2 * size * level / (3 * m)
 
 # %% ../../../nbs/papers/cesabianchi2010/01_baseline.ipynb #4ef3fffc
@@ -151,8 +133,7 @@ def deviations(
 ) -> tuple[float, float]:
     """Delta_A and Delta_v of Lemma CAP 2 (lem-base-entries): how far averages may be from the truth, all entries at once.
 
-    Returns Delta_A: for every entry of the averaged matrix, in squared attributes; Delta_v: for every entry of the averaged vector 2 y v,
-    in attribute times label.
+    Returns Delta_A, in squared attributes, and Delta_v, of the averaged vector 2 y v, in attribute times label.
     """
     f = {name: float(v) for name, v in moment_factors(d, budget, estimator).items()}
     level, both, scale = math.log(d * (d + 3) / delta), x_max**2, 2 * x_max * y_max

@@ -26,10 +26,7 @@ Journal = Annotated[bool, Flag("The journal's 1/2 floor(d / (96 eps)) attributes
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #353ee6c1
 @validated
 def hidden_attribute(d: Count, eps: Accuracy, T: Count, seed: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A stream of the law with one hidden attribute of Lemma CC 1 (lem-lb-law), j drawn uniformly.
-
-    x_j has correlation 2 sqrt(eps) with the label. Returns X (T, d); y (T,); w (d,): the best weights, 2 sqrt(eps) at j and 0 elsewhere.
-    """
+    "A stream X, y of the law of Lemma CC 1 (lem-lb-law) with a uniform hidden attribute j, and w: the best weights, 2 sqrt(eps) at j."
     p, rng = math.sqrt(eps), check_rng(seed)
     j, y = int(rng.integers(d)), rng.choice([-1.0, 1.0], T)
     s = rng.choice([-1.0, 1.0], (T, d))
@@ -47,10 +44,7 @@ def look_information(eps: Level) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #ed955b70
 #| code-fold: show
 def binary_divergence(a: float, b: float) -> float:
-    """kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats; infinite if b is 0 or 1.
-
-    a: in (0, 1). b: a number; 0 and 1 give infinity. Units: nats.
-    """
+    "kl(a, b) = a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)) in nats, 0 < a < 1; infinite if b is 0 or 1."
     if not 0 < b < 1: return math.inf
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 
@@ -75,10 +69,7 @@ def divergence_area(a: float, s: float) -> float:
 # %% ../../../nbs/papers/cesabianchi2010/03_lower_bounds.ipynb #874ab259
 @validated
 def bound_examples(d: SeveralFeatures, budget: Budget, eps: Level, stopped: Stopped = False, printed: Journal = False) -> float:
-    """Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3 of the paper).
-
-    It is that of Theorem CC 1 (thm-lb-examples).
-    """
+    "Lower bound on the examples that any learner needs for mean excess below eps (Theorem 3): Theorem CC 1 (thm-lb-examples)."
     if printed:
         if d < 4 or eps >= 1 / 16: fail("(d, eps)", (d, eps), "d >= 4 and eps < 1/16 for the printed bound")
         return math.floor(d / (96 * eps)) / (2 * budget)

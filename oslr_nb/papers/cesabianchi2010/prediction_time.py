@@ -73,9 +73,8 @@ class Policy:
 def best_policy(law: Law, depth: int) -> Policy:
     """The best predictor that reads at most `depth` attributes of an example of this finite law, exactly.
 
-    law (attributes, label, chance): all outcomes: d attributes each, numbers (ints, Fractions, finite floats); chances
-    >= 0 with sum exactly 1. depth: 0 to d. The number of cells is at most sum over j <= depth of binom(d, j) v^j for v
-    values an attribute. Source: Cesa-Bianchi et al. 2010.
+    law: all outcomes as (attributes, label, chance), of numbers; chances have sum exactly 1. There are at most sum over j <= depth of
+    binom(d, j) v^j cells for v values an attribute.
     """
     rows = check_law(law, depth)
     memo: dict[Any, Policy] = {}
@@ -106,8 +105,7 @@ def best_policy_risk(law: Law, depth: int) -> Fraction:
 def sign_law(w: Any, chances: Any = None) -> list[tuple[tuple, Fraction, Fraction]]:
     """The law of y = w'x for exchangeable signs x, for `best_policy`.
 
-    w: the weights, d at most 12 (2^d outcomes are listed). chances (d + 1,): of 0, ..., d plus signs; given their number their places are
-    uniform. None: independent uniform signs. Returns (x, y, chance).
+    chances (d + 1,): of 0, ..., d plus signs in uniform places, d at most 12; None: independent signs. Returns (x, y, chance).
     """
     for name, v in (("w", w), ("chances", chances)):
         if not (isinstance(v, Sequence) or np.ndim(v) > 0 or (v is None and name == "chances")): fail(name, v, "a sequence of numbers")
@@ -133,10 +131,7 @@ def test_time_floor(budget: Count, d: Count | None = None, radius: RadiusL1 = 1.
 
 @validated
 def hard_chances(d: Count, a: Any) -> list[Fraction]:
-    """Chances (d + 1,) of 0, ..., d plus signs in the hard law of Theorem CD 2 (thm-lb-minimax), step 3: beta-binomial (d, a, a).
-
-    a: positive; a = 1 makes their number uniform.
-    """
+    "Chances (d + 1,) of 0, ..., d plus signs in the law of Theorem CD 2 (thm-lb-minimax), step 3: beta-binomial (d, a, a), a > 0."
     rising = lambda v, n: math.prod((v + i for i in range(n)), start=Fraction(1))
     a = exact_number("a", a)
     if a <= 0: fail("a", a, "positive", "it is a parameter of a Beta law")

@@ -49,8 +49,7 @@ def bound_clipped(
 ) -> float:
     """Upper bound on L(clipped minimiser) - L(u) for a comparator u: `bound_baseline` + ||u||^2 nu, nu = max(0, removed).
 
-    It is the bound of Theorem CE 1 (thm-base-clipped). Units: squared labels; holds with chance 1 - delta. Source: Cesa-Bianchi et al.
-    2010.
+    It is the bound of Theorem CE 1 (thm-base-clipped). Units: squared labels; holds with chance 1 - delta.
     """
     products, _ = deviations(d, budget, m, delta, x_max, y_max, inequality, estimator)
     ridge = d * products if removed is None else max(0.0, removed)
@@ -65,11 +64,9 @@ def length_of(c: np.ndarray) -> float:
 
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #45e81f1e
 def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.ndarray:
-    """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius.
+    """Global minimiser of sum_i values_i w_i^2 - 2 c_i w_i over ||w||_2 <= radius: Lemma CEP 1 (lem-base-trust), in the eigenbasis.
 
-    The method is that of Lemma CEP 1 (lem-base-trust), in the eigenbasis. values (d,): eigenvalues in rising order, of any sign. c (d,):
-    coordinates of v / 2 in the eigenbasis. Returns (d,): in the eigenbasis, also in the hard case; of least norm if the minimum is inside
-    the ball.
+    values (d,): rising, of any sign. Returns (d,): also in the hard case; of least norm if the minimum is inside the ball.
     """
     from scipy.optimize import brentq
 
@@ -94,11 +91,7 @@ def trust_coordinates(values: np.ndarray, c: np.ndarray, radius: float) -> np.nd
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #e5bffda8
 #| code-fold: show
 def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.ndarray:
-    """Global minimiser of w'Aw - v'w over ||w||_2 <= radius, for any symmetric A (the trust-region subproblem).
-
-    A (d, d): symmetric, indefinite or not; not used if `eigen` is given. v (d,): the linear term. eigen: np.linalg.eigh(A), if it is known:
-    one decomposition serves many radii.
-    """
+    "Global minimiser of w'Aw - v'w over ||w||_2 <= radius for any symmetric A. eigen: np.linalg.eigh(A), which serves many radii."
     radius = check_real("radius", radius, 0)
     values, vectors = np.linalg.eigh(A) if eigen is None else eigen
     return vectors @ trust_coordinates(values, vectors.T @ v / 2, radius)
@@ -108,8 +101,7 @@ def minimise_l2(A: Any, v: np.ndarray, radius: float, eigen: Any = None) -> np.n
 def l1_gap(A: np.ndarray, v: np.ndarray, w: np.ndarray, radius: float) -> float:
     """Certificate over the l1 ball: <g, w> + radius ||g||_inf with g = 2Aw - v: Lemma CEP 2 (lem-base-gap).
 
-    A (d, d): symmetric. v, w (d,): the linear term and the point, ||w||_1 <= radius. The result is at least f(w) - min f for positive
-    semidefinite A; 0 exactly at stationary points for any A.
+    It is at least f(w) - min f for positive semidefinite A; 0 exactly at stationary points for any A.
     """
     g = 2 * (A @ w) - v
     return float(g @ w + radius * np.abs(g).max())
@@ -129,9 +121,7 @@ def minimise_l1(
 ) -> np.ndarray:
     """Minimiser of f(w) = w'Aw - v'w over ||w||_1 <= radius by (accelerated) projected gradient.
 
-    A (d, d): symmetric; positive semidefinite if convex. v (d,): the linear term. w0 (d,): where to begin, in the ball; None: at 0. convex:
-    True: momentum with restarts. False: plain descent, towards a stationary point. tol: stop when l1_gap <= tol |f(w)|. iterations: stop
-    after so many steps whatever the gap is; `l1_gap` tells how good the weights are.
+    w0: where to begin, by default 0. convex: with momentum; else plain descent. Stops when l1_gap <= tol |f(w)|, or after `iterations`.
     """
     w = np.zeros(len(v)) if w0 is None else w0
     top = max(largest_eigenvalue(A), 1e-9 * np.abs(v).max(initial=1e-290) / radius)
@@ -167,8 +157,7 @@ def clip_psd(A: np.ndarray, eigen: Any = None) -> np.ndarray:
 def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
     """Corners of the path of minimisers of w'Aw - v'w + 2 alpha ||w||_1 as alpha falls (scikit-learn's `lars_path_gram`).
 
-    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. radius: the path is followed until ||w||_1 passes it. Returns
-    (d, n): one corner a column, the first is 0.
+    Returns (d, n): one corner a column, from 0 until ||w||_1 passes the radius. A is positive semidefinite.
     """
     lars_path_gram = need("sklearn.linear_model").lars_path_gram
 
@@ -186,8 +175,7 @@ def lars_corners(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
 def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np.ndarray:
     """Minimisers (n, d) of f(w) = w'Aw - v'w over ||w||_1 <= B for each B in radii, from one Lasso path.
 
-    A (d, d): symmetric and positive semidefinite. v (d,): the linear term. tol: every answer has l1_gap <= tol |f(w)|, or is as far as
-    `minimise_l1` comes (v outside the range of A, huge B).
+    tol: every answer has l1_gap <= tol |f(w)|, or is as far as `minimise_l1` comes (v outside the range of A, huge B).
     """
     scale = np.abs(v).max() or 1.0
     A, v = A / scale, v / scale
@@ -207,11 +195,7 @@ def path_l1(A: np.ndarray, v: np.ndarray, radii: Radii, tol: float = 1e-6) -> np
 # %% ../../../nbs/papers/cesabianchi2010/05_solvers.ipynb #62eafd5a
 #| code-fold: show
 def minimise_faces(A: np.ndarray, v: np.ndarray, radius: float) -> np.ndarray:
-    """Global minimiser of w'Aw - v'w over ||w||_1 <= radius by search over all faces: Lemma CEP 3 (lem-base-faces).
-
-    A (d, d): symmetric, indefinite or not; d at most 8, since 3^d faces are searched. v (d,): the linear term. Source:
-    Cesa-Bianchi et al. 2010.
-    """
+    "Global minimiser of w'Aw - v'w over ||w||_1 <= radius, d <= 8, by search over all 3^d faces: Lemma CEP 3 (lem-base-faces)."
     d = check_int("d", len(v), 1, 8, "3^d faces are searched")
     best, lowest = np.zeros(d), 0.0
     for S in (list(c) for n in range(1, d + 1) for c in itertools.combinations(range(d), n)):
@@ -352,9 +336,8 @@ def baseline_learn(y: float, n: int, late: bool, plan: Plan, state: BaselineArra
 def solve_baseline(A: np.ndarray, v: np.ndarray, radius: BallOfOrder, order: Order = 1, form: Form = "clipped") -> np.ndarray:
     """Weights of Baseline from its matrix and vector: the last line of Algorithm 1, sign corrected.
 
-    A (d, d): the averaged matrix, or the sum: weights do not change when A and v are divided by one number. v (d,): the averaged vector of
-    2 y v, or the sum. Returns (d,): exact for order 2, for order 1 up to l1_gap <= 1e-6 |f|, or the last of 20 000 steps; see
-    `minimise_l1`.
+    A (d, d), v (d,): averages, or sums: dividing both by one number changes no weight. Returns (d,): exact for order 2, for order 1 up to
+    l1_gap <= 1e-6 |f|, or the last of 20 000 steps; see `minimise_l1`.
     """
     v = check_array("v", v, (None,))
     A = check_array("A", A, (len(v), len(v)))

@@ -44,8 +44,7 @@ def bound_aerr_adaptive(
 ) -> float:
     """Upper bound on the excess of AERR with `step="adaptive"`: 2 B G / sqrt(T), twice the bound of the best rate.
 
-    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. Units: squared labels. Source: Hazan & Koren
-    2012 and Orabona & Pal 2018; Theorem HE 1 (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    G^2 = (B X + Y)^2 `estimate_moment`, in squared labels. Source: Theorem HE 1 (thm-hk-adaptive), after Orabona & Pal 2018.
     """
     return 2 * radius * (radius * x_norm + y_max) * math.sqrt(estimate_moment(d, budget - 1, True, q, None, x_norm) / T)
 
@@ -56,9 +55,8 @@ def bound_aelr_adaptive(
 ) -> float:
     """Upper bound on the excess of AELR with `step="adaptive"` and uniform draws.
 
-    Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X
-    (B X + Y), c = 5/4, in squared labels. Source: Hazan & Koren 2012 and de Rooij et al. 2014; Theorem HE 1
-    (thm-hk-adaptive) of `nbs/papers/hazan2012/05_adaptive.ipynb`.
+    Returns, with G^2 = (B X + Y)^2 `estimate_moment`: 2 B G sqrt(c ln(2d) / T) + (4 B / T) (1 + 2 c ln(2d) / 3) d X (B X + Y), c = 5/4, in
+    squared labels. Source: Theorem HE 1 (thm-hk-adaptive), after de Rooij et al. 2014.
     """
     B, X, Y = radius, x_norm, y_max
     second = estimate_moment(d, budget - 1, False, None, None, X) * (B * X + Y) ** 2
@@ -73,8 +71,7 @@ def textbook_adaptive(
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR with adaptive steps in plain numpy, with given draws, as in `textbook`.
 
-    The reference for `step="adaptive"` of the learners of Hazan & Koren 2012. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}.
-    Ours, after Orabona & Pal 2018 and de Rooij et al. 2014: Equation 2 (eq-hk-dual) and Algorithm HE 1 (alg-aelr-adaptive).
+    Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Ours: Equation 2 (eq-hk-dual) and Algorithm HE 1 (alg-aelr-adaptive).
     """
     check_pairs(draws, len(X))
     (w, h, total), squares, gaps, level = np.zeros((3, X.shape[1])), 0.0, 0.0, 0.0

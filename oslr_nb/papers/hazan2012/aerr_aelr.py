@@ -41,11 +41,8 @@ def estimate_moment(
 ) -> float:
     """Upper bound on the second moment of the estimate of x: E||x~||^2 (ridge) or max_i E x~_i^2 (Lasso).
 
-    d, draws, ridge: at least 1: number of attributes; k, the draws of a round that estimate x; True for AERR, False for
-    AELR. q, moments (d,): weights of the draws, default uniform; second moments E x_i^2 >= 0 (squared attributes), if
-    they are known. x_norm: X, a bound on ||x||_2 (ridge) or ||x||_inf (Lasso). printed: the looser forms of the papers;
-    2 d / k for uniform draws. Units: squared units of the attributes; attained for uniform draws. Source: Lemmas 3.3
-    and 3.8 of Hazan & Koren 2012, Lemmas 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
+    q, moments (d,): weights of the draws; second moments E x_i^2, if they are known. printed: the looser forms of the papers. Units:
+    squared attributes. Source: Lemmas 3.3 and 3.8 of Hazan & Koren 2012, 3.2 and 4.2 of Kukliansky & Shamir 2015, sharpened.
     """
     q, a = check_chances(q, moments, d)
     return bound_estimate(d, draws, ridge, q, a, x_norm, printed)
@@ -66,9 +63,8 @@ def bound_aerr(
 ) -> float:
     """Upper bound on the excess of AERR in L(w) = E (w'x - y)^2 / 2: B G / sqrt(T).
 
-    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
-    `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, True)` (uniform draws).
-    Units: squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened.
+    G^2 = (B X + Y)^2 `estimate_moment`. printed: for `step=1`, else for `step=sharpened_step(d, budget, True)` (uniform draws). Units:
+    squared labels. Source: Theorem 3.1 of Hazan & Koren 2012 (2 B G / sqrt(T)), sharpened.
     """
     second = estimate_moment(d, budget - 1, True, q, None, scales.x_norm, printed)
     return excess_bound(True, d, second, T, scales, printed)
@@ -84,9 +80,8 @@ def bound_aelr(
 ) -> float:
     """Upper bound on the excess of AELR in L(w) = E (w'x - y)^2 / 2: 2 B G sqrt(c ln(2d) / T), c = e - 7/4.
 
-    G^2 = (B X + Y)^2 `estimate_moment`. q (d,): weights of the draws. printed: the printed bound, which holds for
-    `step=1`, instead of the sharpened one, which holds for `step=sharpened_step(d, budget, False)` (uniform draws).
-    Units: squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened.
+    G^2 = (B X + Y)^2 `estimate_moment`. printed: for `step=1`, else for `step=sharpened_step(d, budget, False)` (uniform draws). Units:
+    squared labels. Source: Theorem 3.4 of Hazan & Koren 2012 (c = 5), sharpened.
     """
     second = estimate_moment(d, budget - 1, False, q, None, scales.x_norm, printed)
     return excess_bound(False, d, second, T, scales, printed)
@@ -94,11 +89,7 @@ def bound_aelr(
 # %% ../../../nbs/papers/hazan2012/01_aerr_aelr.ipynb #e9fb0d6b
 @validated
 def sharpened_step(d: SeveralFeatures, budget: BudgetOfTwo, ridge: IsRidge) -> float:
-    """The `step` for which AERR (`ridge`) or AELR uses the rate of the sharpened theorem, for uniform draws.
-
-    Returns: sqrt(2d / (d + k - 1)) / 2 for AERR, sqrt(2d / (d + k - 1)) sqrt(5 / (e - 7/4)) for AELR.
-    Source: Theorem HAP 1 (thm-hk-ridge) and Theorem HAP 2 (thm-hk-lasso) of `nbs/papers/hazan2012/01_aerr_aelr.ipynb`.
-    """
+    "The `step` at which AERR (`ridge`) or AELR has the sharpened rate: Theorem HAP 1 (thm-hk-ridge), Theorem HAP 2 (thm-hk-lasso)."
     ratio = math.sqrt(2 * d / (d + budget - 2))
     return ratio / 2 if ridge else ratio * math.sqrt(5 / LASSO)
 
@@ -131,9 +122,8 @@ def textbook(
 ) -> tuple[np.ndarray, np.ndarray]:
     """AERR (`ridge`) or AELR in plain numpy, line by line, with given draws.
 
-    draws: for each round the k draws i_1, ..., i_k as an array (k,), and j, or None where w_t = 0. eta: the rate.
-    Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Source: AERR and AELR of Hazan & Koren 2012, as Algorithms
-    1 and 3 of Kukliansky & Shamir 2015 print them.
+    draws: for each round the k draws (k,), and j, or None where w_t = 0. Returns (d,): the average of w_1, ..., w_T, and w_{T+1}. Source:
+    AERR and AELR of Hazan & Koren 2012, as Algorithms 1 and 3 of Kukliansky & Shamir 2015 print them.
     """
     check_pairs(draws, len(X))
     w, h, total = np.zeros((3, X.shape[1]))  # line 1

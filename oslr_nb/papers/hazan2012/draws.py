@@ -24,9 +24,8 @@ __all__ = ['data_dependent_q', 'DDAERR', 'DDAELR', 'bound_ddaerr', 'bound_ddaelr
 # %% ../../../nbs/papers/hazan2012/02_draws.ipynb #ad97381f
 @validated
 def data_dependent_q(moments: Any, ridge: IsRidge) -> np.ndarray:
-    """Best chances of the draws for known second moments: proportional to their roots (ridge), or to themselves (Lasso).
+    """Best chances (d,) of the draws for second moments E x_i^2: proportional to their roots (ridge), or to themselves (Lasso).
 
-    moments (d,): second moments E x_i^2, at least 0, not all 0; in squared units of the attributes. Returns (d,): chances, of sum 1.
     Source: (2) and Lemma 4.3 of Kukliansky & Shamir 2015; Proposition HB 1 (prp-hk-draws).
     """
     a = check_array("moments", moments, (None,))
@@ -117,9 +116,8 @@ def bound_ddaerr(
 ) -> float:
     """Upper bound on the excess of DDAERR in L(w) = E (w'x - y)^2 / 2.
 
-    moments (d,): second moments E x_i^2, of sum at most x_norm^2. printed: the printed bound, which holds for
-    `step=1`, instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 3.3 of
-    Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
+    moments (d,): E x_i^2, of sum at most x_norm^2. printed: for `step=1`, else for the rate of the sharpened theorem. Units: squared
+    labels. Source: Theorem 3.3 of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
     a = check_moments(moments, d, True, scales.x_norm)
     second = bound_estimate(d, budget - 1, True, data_dependent_q(a, True), a, scales.x_norm, printed)
@@ -132,9 +130,8 @@ def bound_ddaelr(
 ) -> float:
     """Upper bound on the excess of DDAELR in L(w) = E (w'x - y)^2 / 2.
 
-    moments (d,): second moments E x_i^2, none above x_norm^2. printed: the printed bound, which holds for `step=1`,
-    instead of the one for the rate of the sharpened theorem. Units: squared labels. Source: Theorem 4.4 of Kukliansky
-    & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
+    moments (d,): E x_i^2, none above x_norm^2. printed: for `step=1`, else for the rate of the sharpened theorem. Units: squared labels.
+    Source: Theorem 4.4 of Kukliansky & Shamir 2015, sharpened by Proposition HB 1 (prp-hk-draws).
     """
     a = check_moments(moments, d, False, scales.x_norm)
     second = bound_estimate(d, budget - 1, False, data_dependent_q(a, False), a, scales.x_norm, printed)
@@ -148,9 +145,8 @@ Squares = Annotated[Any, Array("Sums of the squares that were bought.", ("d",), 
 def confident_moments(second: Squares, rounds: Count, budget: Budget, delta: Confidence, x_norm: Size, ridge: IsRidge) -> np.ndarray:
     """Estimates A + 13 eps / 6 of the second moments E x_i^2 after phase one; for the Lasso at most x_norm^2.
 
-    rounds: those of phase one. ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. Returns (d,): with chance 1 -
-    delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HBP 1 (lem-hk-moments). Source: Algorithms 2 and
-    4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
+    Returns (d,): with chance 1 - delta between 2/3 a and 3/2 a + 23 eps / 6, before the cut, by Lemma HBP 1 (lem-hk-moments). Source:
+    Algorithms 2 and 4 of Kukliansky & Shamir 2015, with sets in place of draws (ours).
     """
     d = len(second)
     eps = x_norm**2 * d * math.log(2 * d / delta) / (budget * rounds)
@@ -263,8 +259,7 @@ def bound_two_phase(
 ) -> float:
     """Upper bound on the excess of TwoPhaseAERR (`ridge`) or TwoPhaseAELR, `step=1`, with chance 1 - delta over phase one.
 
-    ridge: True for TwoPhaseAERR, False for TwoPhaseAELR. moments (d,): the true second moments E x_i^2. Units: squared labels. Source:
-    ours, Corollary HB 1 (cor-hk-phases).
+    moments (d,): the true E x_i^2. Units: squared labels. Source: ours, Corollary HB 1 (cor-hk-phases).
     """
     (warm, delta), (radius, x_norm, y_max) = phase, scales
     moments = check_moments(moments, d, ridge, x_norm)
@@ -280,8 +275,7 @@ def bound_ks_ridge(
 ) -> float:
     """Theorem 3.4 (ridge, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
-    3.4; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true E x_i^2. Units: squared labels. The claim 'with probability 1' is refuted (E-H2).
     """
     warm, delta = phase
     a, k, n = check_moments(moments, d, True, 1.0), budget - 1, T - warm
@@ -297,8 +291,7 @@ def bound_ks_lasso(
 ) -> float:
     """Theorem 4.5 (Lasso, two phases) of Kukliansky & Shamir 2015 as printed, for X = 1 and Y = B.
 
-    moments (d,): the true second moments E x_i^2. Units: squared labels. Source: Kukliansky & Shamir 2015, Theorem
-    4.5; the claim 'with probability 1' is refuted (E-H2).
+    moments (d,): the true E x_i^2. Units: squared labels. The claim 'with probability 1' is refuted (E-H2).
     """
     warm, delta = phase
     a, k, n = check_moments(moments, d, False, 1.0), budget - 1, T - warm

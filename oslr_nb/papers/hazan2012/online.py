@@ -64,8 +64,7 @@ class OnlineAELR(PrintedRate):
 def floor_online(u: Truth, draws: Count, reading: Reading) -> float:
     """Excess that no weights avoid if E x x' = I: ||u||_2^2 - ||u||_inf^2, times (1 - 1/d)^draws if 'observed'.
 
-    draws: uniform draws of a round, k = budget - 1. Returns: the floor of the excess of a round (of the squared loss,
-    without one half), in squared labels. Source: Proposition HC 1 (prp-hk-online).
+    Units: squared labels, of the squared loss without one half. Source: Proposition HC 1 (prp-hk-online).
     """
     left = float((u**2).sum() - (u**2).max())
     return left * (1 - 1 / len(u)) ** draws if reading == "observed" else left

@@ -91,11 +91,7 @@ def check_set(S: Any, x: np.ndarray, budget: int, t: int) -> np.ndarray:
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #4f4224f4
 def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int) -> np.ndarray:
-    """Observe(w, k', k1) of Ito et al. 2017: the features to look at in one round.
-
-    budget, top: features to see (k') and favourites among them (k1), 0 <= top <= budget <= d. Returns (budget,): the
-    `top` coordinates of largest magnitude (ties: smallest index), then a uniform set of others.
-    """
+    "Observe(w, k', k1) of Ito et al. 2017: the `top` largest coordinates (ties: smallest index), then a uniform set of others."
     w, rng = check_array("w", w, (None,)), check_rng(rng)
     budget = check_int("budget", budget, 0, len(w), f"w has d = {len(w)} entries")
     U = top_k(w, check_int("top", top, 0, budget, "the favourites are part of the budget"))
@@ -106,8 +102,7 @@ def observe(w: np.ndarray, budget: int, top: int, rng: np.random.Generator | int
 def bound_theorem_2_schedule(lam: np.ndarray, d: SeveralFeatures, budget: PairBudget, top: Top, sigma_min: Sigma) -> float:
     """Upper bound (3/sigma_d^2) (sum 16/(C lam_t) + lam_{T+1}/2) on the regret of Algorithm 1, as printed.
 
-    lam (T + 1,): regularisers lambda_1, ..., lambda_{T+1}, positive and nondecreasing. sigma_min: sigma_d, root of the smallest eigenvalue
-    of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
+    lam (T + 1,): nondecreasing. C: `pair_bound`. Squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2.
     """
     lam, C = check_schedule(lam, least=2), float(pair_bound(d, budget, top))
     return 3 / sigma_min**2 * (float((16 / (C * lam[:-1])).sum()) + float(lam[-1]) / 2)
@@ -117,8 +112,7 @@ def bound_theorem_2_schedule(lam: np.ndarray, d: SeveralFeatures, budget: PairBu
 def bound_theorem_2(d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, sigma_min: Sigma) -> float:
     """Upper bound (24/sigma_d^2) sqrt((T+1)/C) on the regret of Algorithm 1 with lambda_t = 8 sqrt(t/C), as printed.
 
-    sigma_min: sigma_d, root of the smallest eigenvalue of E x x', in (0, 1]. C: `pair_bound`. Units: squared labels,
-    for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
+    C: `pair_bound`. Units: squared labels, for ||x||, |y|, ||w|| <= 1. Source: Ito et al. 2017, Theorem 2, (Ito 7).
     """
     return 24 / sigma_min**2 * math.sqrt((T + 1) / float(pair_bound(d, budget, top)))
 
@@ -137,8 +131,7 @@ class LinearModel(NamedTuple):
 def bound_sharpened_schedule(lam: np.ndarray, k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, model: LinearModel) -> float:
     """Upper bound nu/2 (sigma_1/sigma_d)^2 (sum M/(2 lam_t) + lam_T radius^2/2) on the regret of Algorithm 1.
 
-    lam (T,): regularisers lambda_1, ..., lambda_T, positive and nondecreasing. nu: `truncation_factor`. M:
-    `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened on the page of Algorithm 1.
+    lam (T,): nondecreasing. nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2, sharpened.
     """
     sigma_min, sigma_max, x_norm, y_max, radius = model
     lam = check_schedule(lam)
@@ -151,8 +144,7 @@ def bound_sharpened_schedule(lam: np.ndarray, k: Comparator, d: SeveralFeatures,
 def bound_sharpened(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: Top, T: Horizon, model: LinearModel) -> float:
     """Upper bound nu (sigma_1/sigma_d)^2 radius sqrt(M T/2) on the regret of `RDA1` at `sharpened_step`.
 
-    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017,
-    sharpened on the page of Algorithm 1.
+    nu: `truncation_factor`. M: `bound_observe_moment`. Units: squared labels. Source: Theorem 2 of Ito et al. 2017, sharpened.
     """
     sigma_min, sigma_max, x_norm, y_max, radius = model
     M = bound_observe_moment(d, budget, top, x_norm, y_max, radius)
@@ -161,11 +153,7 @@ def bound_sharpened(k: Comparator, d: SeveralFeatures, budget: PairBudget, top: 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #b2ff7d4a
 @validated
 def sharpened_step(d: SeveralFeatures, budget: PairBudget, top: Top, x_norm: XNorm = 1.0, y_max: YMax = 1.0, radius: Radius = 1.0) -> float:
-    """Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`.
-
-    The limits are the same as are given to `RDA1`. The result is at least sqrt(2). Source: Theorem 2 of Ito et al. 2017,
-    sharpened on the page of Algorithm 1.
-    """
+    "Value of `step` for which `RDA1` uses lambda_t = sqrt(2 M t) / radius, the schedule of `bound_sharpened`; at least sqrt(2)."
     printed = bound_second_moment(float(pair_bound(d, budget, top)), x_norm, y_max, radius)
     return math.sqrt(2 * printed / bound_observe_moment(d, budget, top, x_norm, y_max, radius))
 
@@ -265,9 +253,8 @@ def rda_learn(y: float, n: int, late: bool, plan: Plan, state: RDAState) -> None
 class RDA(Learner):
     """Base class of `RDA1`, `GreedyRDA` and `UniformRDA`: dual averaging on features chosen by `Observe`.
 
-    q: lower bound, in (0, 1], on the chance that two features are seen together; sets the step. saved: the subclass's
-    other arguments, which `save` has to keep. scales: those of `Scales`. Attribute rate: lambda_t / sqrt(t); with step =
-    "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
+    q: lower bound on the chance that two features are seen together; sets the step. saved: the subclass's other arguments, for `save`.
+    Attribute rate: lambda_t / sqrt(t); with step = "adaptive" lambda_t over the root of the sum of the squared lengths of the estimates.
     """
 
     State, kernels = RDAState, (rda_select, rda_predict, rda_learn, rda_ahead)

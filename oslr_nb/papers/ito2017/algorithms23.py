@@ -120,8 +120,7 @@ def miss_bound_2(
 ) -> np.ndarray:
     """Upper bounds p_i(s) on the chance that Algorithm 2 misses a feature after s explorations.
 
-    sigma_min: sigma_d, the root of the smallest eigenvalue of E x x'; features of norm at most 1 have at most 1/sqrt(d).
-    Returns an array (n,), for s = 1, ..., n. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
+    Returns (n,), for s = 1, ..., n. sigma_min is at most 1/sqrt(d). Source: Theorem 6 of Ito et al. 2017, sharpened.
     """
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
@@ -133,10 +132,7 @@ def miss_bound_2(
 def bound_6_sharpened(
     w: np.ndarray, T: SquareRounds, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma, top: Top = 0
 ) -> float:
-    """Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations.
-
-    Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-    """
+    "Upper bound on the regret of Algorithm 2 after T rounds, with the sum over explorations: Theorem 6, sharpened, in squared labels."
     support, n = check_support(w, d, budget), math.isqrt(T)
     total = 6 * math.sqrt(T) + sigma_max**2 * (1 - (budget - top) / (d - top)) * (support @ support) * n
     blocks = 2 * np.arange(1, n + 1)
@@ -146,10 +142,7 @@ def bound_6_sharpened(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0001
 @validated
 def bound_6_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, sigma_min: SigmaMin, sigma_max: Sigma) -> float:
-    """Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T.
-
-    Units: squared labels. Source: Theorem 6 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-    """
+    "Upper bound on the regret of Algorithm 2 (k1 = 0) whose second term does not depend on T: Theorem 6, sharpened, in squared labels."
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
     m = budget - v.size + 1
     with np.errstate(all="ignore"):
@@ -159,10 +152,7 @@ def bound_6_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairB
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #e947d975
 @validated
 def bound_theorem_6(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, sigma_min: Sigma) -> float:
-    """Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2.
-
-    Units: squared labels. Source: Ito et al. 2017, Theorem 6.
-    """
+    "Upper bound of Ito et al. 2017, Theorem 6, as printed, on the regret of Algorithm 2, in squared labels."
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
     with np.errstate(all="ignore"):
         late = np.exp(-(C**2) * (T**0.25 - 1) * v**2 * sigma_min**2 / 18432)
@@ -177,10 +167,7 @@ def l1_scale(k: int, phi: float, q: float, x_norm: float = 1.0, y_max: float = 1
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #f5062392
 @validated
 def bound_theorem_7(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, phi: float) -> float:
-    """Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3.
-
-    phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Ito et al. 2017, Theorem 7.
-    """
+    "Upper bound of Ito et al. 2017, Theorem 7, as printed, on the regret of Algorithm 3, in squared labels. phi: phi_0 of condition (b)."
     C, v = float(pair_bound(d, budget, 0)), np.abs(check_support(w, d, budget))
     phi = check_phi(phi, v.size)
     with np.errstate(all="ignore"):
@@ -193,10 +180,7 @@ def bound_theorem_7(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairB
 def miss_bound_3(
     weight: Weight, n: Explorations, d: SeveralFeatures, budget: PairBudget, k: Supported, phi: Phi, top: Top = 0, l1: Positive = 1.0
 ) -> np.ndarray:
-    """Upper bounds p_i(s) on the chance that Algorithm 3 misses a feature after s explorations.
-
-    Returns an array (n,), for s = 1, ..., n. Source: Theorem 7 of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-    """
+    "Upper bounds p_i(s), s = 1, ..., n, on the chance that Algorithm 3 misses a feature after s explorations: Theorem 7, sharpened."
     if budget == d: return np.zeros(n)
     D, V, b = explorer_terms(n, d, budget, top)
     mu = l1 * l1_scale(k, phi, float(pair_bound(d, budget, top))) * np.arange(1, n + 1) ** -0.25
@@ -206,11 +190,7 @@ def miss_bound_3(
 # %% ../../../nbs/papers/ito2017/02_algorithms23.ipynb #a23b0002
 @validated
 def bound_7_uniform(w: np.ndarray, T: Horizon, d: SeveralFeatures, budget: PairBudget, phi: float, sigma_max: Sigma) -> float:
-    """Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T.
-
-    phi: phi_0, the compatibility constant of condition (b), in (0, sqrt(k)]. Units: squared labels. Source: Theorem 7
-    of Ito et al. 2017, sharpened on the page of Algorithms 2 and 3.
-    """
+    "Upper bound on the regret of Algorithm 3 (k1 = 0) whose second term does not depend on T: Theorem 7, sharpened, in squared labels."
     v, q = np.abs(check_support(w, d, budget)), float(pair_minimum(d, budget, 0))
     phi = check_phi(phi, v.size)
     with np.errstate(all="ignore"):
@@ -334,7 +314,6 @@ class SquaresRDA(Learner):
     """Base class of `RDA2` and `RDA3`: an explorer in the rounds 1, 4, 9, ..., and a predictor on its largest weights.
 
     steps: of the predictor and of the explorer. l1: mu_0. saved: the subclass's other arguments, which `save` has to keep.
-    scales: those of `Scales`.
     """
 
     power: ClassVar[float] = 0.0  # the weights w_s enter the explorer's mean with s^-power: 0 (Algorithm 2) or 1/4 (Algorithm 3)

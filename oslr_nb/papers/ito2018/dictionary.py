@@ -47,8 +47,7 @@ Design = Annotated[str, Choice(
 def column_gradient(values: Any, S: Any, yhat: Any, y: Any, m: Columns) -> np.ndarray:
     """Estimate of the gradient of (x'Au - y)^2 in u from a uniform set of columns (Ito et al. 2018, equation 12).
 
-    values (r,): a_i'x for the columns in S; fractions give exact results. S (r,): the columns, at least one.
-    Returns (m,): 2 m/r (yhat - y) a_i'x on S, 0 elsewhere.
+    values (r,): a_i'x for i in S; fractions give exact results. Returns (m,): 2 m/r (yhat - y) a_i'x on S, 0 elsewhere.
     """
     S = check_indices("S", S, m)
     r = check_int("number of columns in S", len(S), 1, m, "the gradient is estimated from them")
@@ -89,8 +88,7 @@ def bound_dictionary(
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` with the schedule "theorem".
 
-    Returns: against every weights u of the columns with ||u|| <= radius, sparse or not, in squared labels, or as the logistic loss, which
-    has no unit. Source: Ito et al. 2018, Theorem 8; the constant is ours.
+    Against every u with ||u|| <= radius, sparse or not, in units of the loss. Source: Ito et al. 2018, Theorem 8; the constant is ours.
     """
     ratio = copies(m, budget, budget // 2 if keep is None else keep, design)
     reach = x_norm * half_slope(loss, x_norm * radius, y_max)
@@ -116,8 +114,7 @@ def bound_squared_errors(
 ) -> float:
     """Upper bound on the expected regret of `DictionaryProjection` in which errors count by their squares: Theorem ID 2 (thm-square).
 
-    squares: sum of eps_t^2. loss: that of the comparator; 0 where it is the mean of the labels. Returns: in squared labels, against weights
-    u of the columns with ||u|| <= radius. Source: ours, for Ito et al. 2018, Theorem 8.
+    squares: sum of eps_t^2. loss: that of the comparator; 0 where it is the mean of the labels. Units: squared labels. Source: ours.
     """
     root = bound_dictionary(T, m, budget, keep, 0.0, radius, x_norm, y_max, design=design)
     return root + x_norm**2 * squares + 2 * x_norm * math.sqrt(loss * squares)

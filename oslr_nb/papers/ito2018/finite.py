@@ -39,11 +39,10 @@ def block_bandit(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 1 of Ito et al. 2018 for any observation functions, any online learner and any loss, in plain Python.
 
-    functions: the K observation functions, from a row (d,) to what the online learner takes. X: features; a round reads what the chosen
-    function makes of its row. learner: without arguments; makes a fresh online learner A, with methods ``predict(z)`` and ``learn(z, y)``.
-    block: rounds of a block (tau in the paper), at least 1; the last block may be shorter. loss: ``loss(yhat, y)`` in [0, 1]; by default
-    the square (yhat - y)^2 / 4, for both in [-1, 1]. Returns predictions (T,); arms: the function of each block; losses: its loss in the
-    block, divided by `block`. Source: Ito et al. 2018, Algorithm 1, with Tsallis-INF as the bandit B.
+    functions: K of them, from a row (d,) to what the online learner takes. learner: makes a fresh online learner, with methods
+    ``predict(z)`` and ``learn(z, y)``. block: tau; the last one may be shorter. loss: ``loss(yhat, y)`` in [0, 1]; by default (yhat - y)^2
+    / 4. Returns predictions (T,); arms: the function of each block; losses: its loss in the block, divided by `block`. The bandit is
+    Tsallis-INF.
     """
     X, y, block = check_array("X", X, (None, None)), check_array("y", y, (None,)), check_int("block", block, 1)
     if len(X) != len(y) or not len(y): fail("shape of y", y.shape, "one label for each of at least one rows of X")
@@ -98,9 +97,8 @@ Constant = Annotated[float, Real("A constant in the regret of the online learner
 def corollary_2(T: Amount, K: Amount, q: Exponent, a: Constant = 1.0, b: Constant = 4.0) -> tuple[float, float]:
     """Best real length of a block, and its bound, for regrets alpha(tau) = a tau^q and beta(n) = b sqrt(K n).
 
-    Losses are in [0, 1]. Returns block: (2 a (1 - q) / b)^(2/(3 - 2q)) (T / K)^(1/(3 - 2q)); bound: (3 - 2q) a T
-    block^(q - 1), of order K^((1 - q)/(3 - 2q)) T^((2 - q)/(3 - 2q)). An integer length costs a factor of at most 2 if
-    1 <= block <= T. Source: Ito et al. 2018, Corollary 2.
+    Returns block: (2 a (1 - q) / b)^(2/(3 - 2q)) (T / K)^(1/(3 - 2q)); bound: (3 - 2q) a T block^(q - 1), for losses in [0, 1]. An integer
+    length costs a factor of at most 2 if 1 <= block <= T. Source: Ito et al. 2018, Corollary 2.
     """
     block = (2 * a * (1 - q) / b) ** (2 / (3 - 2 * q)) * (T / K) ** (1 / (3 - 2 * q))
     return block, (3 - 2 * q) * a * T * block ** (q - 1)
@@ -154,8 +152,7 @@ def check_length(block: int | None) -> None:
 def best_block(T: Rounds, K: Arms, inner: Inner, step: StepOfBandit = 1.0) -> int:
     """Length of the blocks of `BlockBandit` for which its bound is smallest (Corollary 2 with constants).
 
-    inner: with the ridge None, the best one of each length is meant. The result is of some 200 lengths, finely spaced around the best.
-    Source: Ito et al. 2018, Corollary 2, with constants.
+    inner: without a ridge, the best one of each length is meant. The result is of some 200 lengths, finely spaced around the best.
     """
     top = min(T, 10**9)
     value = lambda b: inner.bound(T, K, b, step)
@@ -221,8 +218,7 @@ class InBall:
 def online_learner(inner: Inner, block: Length) -> Any:
     """A fresh online learner for `block_bandit`, as in `BlockBandit` but in plain numpy.
 
-    block: sets the ridge where none is given. Returns an object with methods ``predict(z)`` and ``learn(z, y)``.
-    Source: Vovk 2001 and Azoury & Warmuth 2001 ("vaw"), Zinkevich 2003 ("ogd"), Hazan, Agarwal & Kale 2007 ("ons").
+    block: sets the ridge where none is given. Source: Vovk 2001, Azoury & Warmuth 2001, Zinkevich 2003, Hazan, Agarwal & Kale 2007.
     """
     if inner.kind == "vaw": return Forecaster(inner.k, inner.ridge_of(block), inner.y_max)
     return InBall(inner, None if inner.kind == "ogd" else inner.ridge_of(block))

@@ -51,9 +51,8 @@ def check_number(name: str, value: Any) -> Any:
 def projection_gradient(values: Any, S: Any, d: Features, yhat: float, y: float) -> np.ndarray:
     """The gradient estimate of Algorithm 2: (3) of Ito et al. 2018.
 
-    values (r,): what was bought besides the prediction: the values of coordinates, or measurements along orthonormal rows. S (r,): the
-    coordinates, or the rows. Returns (d,): (2 d / r) (yhat - y) times the sum of value and direction. Unbiased for 2 (yhat - y) x if S is a
-    uniform set, or the rows have a law that no rotation changes; exact for fractions.
+    values (r,): of the coordinates S, or of measurements along the orthonormal rows S. Returns (d,): (2 d / r) (yhat - y) times the sum of
+    value and direction, unbiased for 2 (yhat - y) x if S is uniform, or no rotation changes the law of the rows; exact for fractions.
     """
     values, yhat, y = check_exact("values", values, (None,)), check_number("yhat", yhat), check_number("y", y)
     r = check_int("number of values", len(values), 1, d, "one at least, and no more than there are features")
@@ -72,9 +71,8 @@ def linear_projection(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Algorithm 2 of Ito et al. 2018 line for line, with given draws.
 
-    sets (T, r): the coordinates, or the orthonormal rows, of each round. lam (T,): lambda_t, positive. Default: adaptive, the root of the
-    sum of the squared lengths of the estimates so far, over the radius. step: divides the adaptive weights; without effect if `lam` is
-    given. Returns w (T, d): weights of each round, which predicts w_t' x_t; g (T, d): estimates of the gradients.
+    sets (T, r): the coordinates, or the orthonormal rows, of each round. lam (T,): lambda_t, positive; by default adaptive, divided by
+    `step`. Returns w (T, d): weights of each round, which predicts w_t' x_t; g (T, d): estimates of the gradients.
     """
     X, y = check_stream(X, y)
     T, d = X.shape
@@ -124,8 +122,7 @@ def bound_projection(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 with the step of `projection_rate`.
 
-    Returns: sqrt(8) radius h x_norm sqrt(d T / (budget - 1)) at step 1, where it is smallest; h as for `projection_rate`. In squared
-    labels, or as the logistic loss, which has no unit. Source: Ito et al. 2018, Theorem 4; the constant is ours.
+    sqrt(8) radius h x_norm sqrt(d T / (budget - 1)) at step 1, the best; h as there. Source: Ito et al. 2018, Theorem 4; our constant.
     """
     return (step + 1 / step) / 2 * radius * half_slope(loss, radius * x_norm, y_max) * x_norm * math.sqrt(8 * d * T / (budget - 1))
 
@@ -134,8 +131,7 @@ def bound_projection(
 def bound_theorem_4(d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0) -> float:
     """The printed bound on the expected regret of Algorithm 2 with lambda_t = sqrt(8 d t / (budget - 1)).
 
-    Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1) for D = radius, norms of features and labels up to 1; an
-    upper bound, `bound_projection` with its step is smaller. Source: Ito et al. 2018, Theorem 4.
+    Returns (D + 1)^2 sqrt(8 d / (budget - 1)) sqrt(T + 1) for D = radius and unit norms. Source: Ito et al. 2018, Theorem 4.
     """
     return (radius + 1) ** 2 * math.sqrt(8 * d / (budget - 1) * (T + 1))
 
@@ -146,8 +142,7 @@ def bound_projection_schedule(
 ) -> float:
     """Upper bound on the expected regret of Algorithm 2 for any nondecreasing weights: (5) of Ito et al. 2018, with scales.
 
-    lam (T,): lambda_1, ..., lambda_T, positive and nondecreasing. Returns: 2 d (radius x_norm + y_max)^2 x_norm^2 /
-    (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
+    Returns: 2 d (radius x_norm + y_max)^2 x_norm^2 / (budget - 1) times the sum of 1 / lambda_t, plus lambda_T radius^2 / 2.
     """
     G2 = 4 * d / (budget - 1) * (x_norm * (radius * x_norm + y_max)) ** 2
     lam = check_array("lam", lam, (None,))

@@ -31,9 +31,8 @@ __all__ = ['moment_estimates', 'printed_limit', 'textbook_dantzig', 'estimation_
 def moment_estimates(x_S: Any, S: Any, y: Any, d: int, estimator: str = "unbiased") -> tuple[np.ndarray, np.ndarray]:
     """Estimates of x x' and of y x from a uniform set of features (Kale et al. 2017, equations 2 and 5).
 
-    x_S (k0,): values of the features in S; fractions give exact results. S (k0,): the set; at least two features.
-    estimator ("unbiased" or "printed"): pairs divided by the chance that both are seen, or by the product of the
-    chances, as in the paper. Returns G (d, d): estimate of x x'; c (d,): estimate of y x.
+    x_S (k0,): values of the features in S, at least two; fractions give exact results. estimator ("unbiased" or "printed"): pairs divided
+    by the chance that both are seen, or by the product of the chances. Returns G (d, d): of x x'; c (d,): of y x.
     """
     d, S = check_int("d", d, 2, 10**4), check_indices("S", S, d)
     k0 = check_int("number of features in S", len(S), 2, d, "pairs have to be seen")
@@ -52,8 +51,7 @@ def moment_estimates(x_S: Any, S: Any, y: Any, d: int, estimator: str = "unbiase
 def printed_limit(V: Any, w: Any, k0: int, k: int) -> tuple[np.ndarray, float]:
     """Where Algorithm 1 of Kale et al. 2017 ends with the estimator as printed (equation 5).
 
-    V: second moments of the features, with a positive diagonal. k0: features seen a round, from 1 to d. Returns limit (d,): the k largest
-    weights of the limit; slope: regret a round that remains, squared label. Source: ours, Proposition KD 1 (prp-printed).
+    Returns limit (d,): its k largest weights; slope: regret a round that remains. Source: ours, Proposition KD 1 (prp-printed).
     """
     V = check_array("V", V, (None, None))
     d = len(V)
@@ -71,9 +69,8 @@ def textbook_dantzig(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Play Algorithm 1 of Kale et al. 2017 in plain numpy, line for line; the reference for `DantzigPOSLR`.
 
-    sets (T, k0): the features seen in each round. t0: rounds at the start with weights 0. radii: a function, radii(n)
-    is the radius of the programme after n rounds. estimator ("unbiased" or "printed"): as in `moment_estimates`.
-    Returns predictions (T,): scores of the committed weights; weights (T, d): what was committed.
+    sets (T, k0): the features seen. t0: rounds with weights 0. radii: radii(n) is the radius of the programme after n rounds. estimator: as
+    in `moment_estimates`. Returns predictions (T,): scores of the committed weights; weights (T, d): what was committed.
     """
     X = check_array("X", X, (None, None))
     T, d = X.shape
@@ -115,10 +112,8 @@ def estimation_errors(
 ) -> tuple[float, float]:
     """Errors of the estimated moments that are exceeded with chance at most d (d + 5) e^-L.
 
-    n, d, k0: rounds seen, features, features seen a round (2 <= k0 <= d). L: confidence, positive. sigma: standard
-    deviation of the noise, in units of the label; at least 0. radius: B, with ||w*||_1 <= B; positive. Returns lam:
-    bound on the largest entry of c - G w*, where G and c are the estimates; rho: bound on the largest entry of G minus
-    its mean. Source: ours, Lemma KDP 1 (lem-moment-errors), for Kale et al. 2017, equation (3).
+    Returns lam: bound on the largest entry of c - G w*, ||w*||_1 <= radius, where G and c are the estimates; rho: bound on the largest
+    entry of G minus its mean. Source: ours, Lemma KDP 1 (lem-moment-errors), for Kale et al. 2017, equation (3).
     """
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
     B, a, b = (x_max * radius, p / q - 1, 1 / q - 1) if k0 < d else (0.0, 0.0, 0.0)
@@ -136,8 +131,7 @@ def confidence(s: int, d: int, delta: float) -> float:
 def cone_constant(V: Any, k: int) -> float:
     """The constant gamma of the Dantzig selector: smallest 2k-sparse eigenvalue minus restricted orthogonality of 2k and k features.
 
-    Returns: gamma, by enumeration of at most 200,000 pairs of supports; not positive where the lemma does not apply.
-    Source: Lemma KDP 2 (lem-dantzig); Candes & Tao 2007.
+    At most 200,000 pairs of supports. Not positive where Lemma KDP 2 (lem-dantzig) does not apply. Source: Candes & Tao 2007.
     """
     V = check_psd("V", V)
     d = len(V)
@@ -161,9 +155,8 @@ def bound_dantzig(
 ) -> float:
     """Upper bound on the regret of Algorithm 1 of Kale et al. 2017 with the unbiased estimator, with probability 1 - delta.
 
-    d, k0, k, T: features, features seen a round (from 2), sparsity, rounds. eps: RIP
-    constant for 3k features (norm form), from 0 to 0.267. t0: the RIP holds for all X_t with t >= t0, and the learner
-    plays 0 until then. Returns: the bound of Theorem KD 1 (thm-kale), in squared labels.
+    eps: RIP constant for 3k features (norm form), at most 0.267, of all X_t with t >= t0; until then the learner plays 0. Returns: the
+    bound of Theorem KD 1 (thm-kale), in squared labels.
     """
     sigma, radius, x_max, delta = model
     gamma, s, total = 1 - 4 * eps + eps**2, max(1, t0.bit_length()), 0.0

@@ -28,11 +28,7 @@ __all__ = ['set_loss', 'supermodularity', 'supermodular_factor', 'bound_batch', 
 
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #90f56927
 def set_loss(X: np.ndarray, y: np.ndarray, S: Any) -> float:
-    """Mean squared loss of the best weights on a set of features: g(S) of Kale et al. 2017, equation (6).
-
-    X has at least one row and one column. S: the set; may be empty. Dependent features do no harm. Returns: min over w
-    supported on S of mean (y - Xw)^2.
-    """
+    "Mean squared loss of the best weights on a set of features, which may be empty: g(S) of Kale et al. 2017, equation (6)."
     X = check_magnitude("X", check_array("X", X, (None, None)))
     if 0 in X.shape: fail("shape of X", X.shape, "an example and a feature at least")
     y, S = check_magnitude("y", check_array("y", y, (len(X),))), check_indices("S", S, X.shape[1])
@@ -43,8 +39,7 @@ def set_loss(X: np.ndarray, y: np.ndarray, S: Any) -> float:
 def supermodularity(X: np.ndarray, y: np.ndarray, s: int) -> float:
     """The least alpha with which the loss of a batch is (s, alpha)-weakly supermodular, by enumeration of all pairs of sets.
 
-    X: features; at most 12 of them. s: largest size of the larger set, from 1 to d. The result is at least 0; infinite if a set helps of
-    which no single feature does. Differences below 1e-12 of g(empty set) count as 0. Source: Kale et al. 2017, Definition 7.
+    At most 12 features; infinite if a set helps of which no single feature does. Source: Kale et al. 2017, Definition 7.
     """
     X = check_array("X", X, (None, None))
     d = check_int("number of columns of X", X.shape[1], 1, 12, "3^d pairs of sets are tried")
@@ -61,8 +56,7 @@ def supermodularity(X: np.ndarray, y: np.ndarray, s: int) -> float:
 def supermodular_factor(kappa: Condition, m: Count) -> float:
     """The best alpha of weak supermodularity for a restricted condition number: kappa^2 - (kappa^2 - 1) / m.
 
-    kappa: restricted condition number for the size of the larger set, from 1 to 1e30. m: by how many elements the larger set is larger, at
-    least 1. Returns: tight for every kappa and m; at most kappa^2, which Lemma 10 of Kale et al. 2017 has.
+    m: by how many elements the larger set is larger. Tight; at most kappa^2, which Lemma 10 of Kale et al. 2017 has.
     """
     return kappa**2 - (kappa**2 - 1) / m
 
@@ -90,9 +84,8 @@ Told = Annotated[str, Choice(
 def bound_batch(batch: Count, k1: Count, phi: Positive, ridge: Positive = 1.0, x_max: Positive = 1.0, y_max: Positive = 1.0) -> float:
     """Upper bound on the regret of VAW in a batch against the best weights on its features (Lemma 13 of Kale et al. 2017, mended).
 
-    batch: rounds of the batch, at least 1. k1: number of features that it uses, at least 1. phi: lower bound on the
-    restricted eigenvalues of the batch for sparsity k1, squared feature, positive, at most 1e30. ridge: ridge of VAW,
-    squared feature, in the same range. Returns: ridge y_max^2 / phi + y_max^2 k1 ln(1 + batch x_max^2 / ridge).
+    k1: number of features that it uses. phi: lower bound on the restricted eigenvalues of the batch for sparsity k1. Returns: ridge y_max^2
+    / phi + y_max^2 k1 ln(1 + batch x_max^2 / ridge).
     """
     return y_max**2 * (ridge / phi + k1 * math.log1p(batch * x_max**2 / ridge))
 
@@ -112,10 +105,9 @@ class BatchConditions(NamedTuple):
 def bound_greedy(d: Features, k: Sparsity, budget: int, T: int, k1: Count, batch: Count, known: BatchConditions) -> float:
     """Upper bound on the expected regret of `OnlineGreedyOSLR` against k-sparse weights (Theorem 9 of Kale et al. 2017, mended).
 
-    k1: copies of BEXP, from 1 to `budget`. batch: rounds of a batch, from 1 to T. known: kappa is that of every batch for sparsity k1 + k -
-    1, phi for sparsity k1; or radius, for ``told="ridge"``. Returns: the bound of Theorem KG 1 (thm-greedy), or of Theorem KG 2
-    (thm-told) if radius is given. An upper bound, with N B in the place of T in its first term. Measured
-    regrets were two to four times smaller for k = 1; for k = 2 and one copy 5 to 15 % smaller where two features mislead, else ten times.
+    known: of every batch, kappa for sparsity k1 + k - 1 and phi for k1; or radius, for ``told="ridge"``. Returns: the bound of Theorem KG 1
+    (thm-greedy), or of Theorem KG 2 (thm-told) if radius is given. Measured regrets were two to four times smaller for k = 1; for k = 2 and
+    one copy 5 to 15 % smaller where two features mislead, else ten times.
     """
     kappa, phi, ridge, x_max, y_max, radius = known
     if phi is None and radius is not None: phi = (y_max / radius) ** 2
@@ -145,10 +137,9 @@ class GreedyPlan:
 def greedy_parameters(d: Features, k: Sparsity, budget: int, T: int, known: BatchConditions, least: Rounds | None = None) -> GreedyPlan:
     """Number of copies and length of a batch for Algorithm 2 of Kale et al. 2017, within Theorem 9.
 
-    d, k, budget, T: features, sparsity of the comparator, features bought a round (k0 in the paper), rounds. known: kappa is that for
-    sparsity k1 + k, with the k1 that is returned, of every block of `least` rounds or more; so is phi. With phi, k1 and batch are the best
-    for `bound_greedy` on a grid; without it they are those of Theorem 9, rounded, and the bound is inf. least: t0 of the paper; min(d, k1 +
-    k) by default, below which no restricted condition number is finite.
+    known: kappa for sparsity k1 + k, with the k1 that is returned, of every block of `least` rounds or more; so is phi. With phi, k1 and
+    batch are the best for `bound_greedy` on a grid; without it they are those of Theorem 9, rounded, and the bound is inf. least: t0 of the
+    paper; min(d, k1 + k) by default.
     """
     kappa = known.kappa
     d, budget, _, T, _ = check_batch_sizes(d, budget, 1, T, 1)
@@ -183,11 +174,9 @@ def online_greedy(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 2 of Kale et al. 2017 in plain numpy.
 
-    budget, k1, batch: features bought a round (k0 in the paper), copies of BEXP, rounds of a batch (B). ridge, y_max:
-    ridge of VAW; bound on the labels, by whose square losses are divided. asked: what the copies ask for, the special
-    feature first; drawn if not given. told: "ridge" for the losses of Theorem KG 2 (thm-told). Returns
-    predictions (T,); special: the special features of each batch, also of an
-    unfinished one; L (k1, d): sums of estimated losses at the end.
+    k1, batch: copies of BEXP, rounds of a batch (B). ridge, y_max: of VAW; of the labels. asked: what the copies ask for, the special
+    feature first; drawn if not given. told: "ridge" for the losses of Theorem KG 2 (thm-told). Returns predictions (T,); special: the
+    special features of each batch, also of an unfinished one; L (k1, d): sums of estimated losses at the end.
     """
     X = check_magnitude("X", check_array("X", X, (None, None)))
     y = check_magnitude("y", check_array("y", y, (len(X),)))

@@ -110,10 +110,9 @@ class Descent:
 def block_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, width: int) -> np.ndarray:
     """Gradient of the mean squared error, each block of coordinates from its own examples.
 
-    X (n B, d): B examples for each of the n = ceil(d / width) blocks: the first B for the first block, and so on. y (n B,): labels. theta
-    (d,): weights; of each example only their support and the block are read. width: coordinates of a block, from 1 to d; the last block may
-    be shorter. Returns (d,): on block i: the mean of 2 (theta'x - y) x over its B examples. Unbiased for the gradient of E(theta'x - y)^2.
-    Source: Murata & Suzuki 2018, Algorithm 1; the formula is reconstructed.
+    X (n B, d): B examples for each of the n = ceil(d / width) blocks in turn, of which the support of theta and the block are read. Returns
+    (d,): on block i the mean of 2 (theta'x - y) x over its B examples; unbiased for the gradient of E(theta'x - y)^2. Source: Murata &
+    Suzuki 2018, Algorithm 1; the formula is reconstructed.
     """
     X, y = check_stream(X, y)
     d = check_magnitude("X", X).shape[1]
@@ -134,12 +133,10 @@ def textbook_exploration(
 ) -> Descent:
     """Algorithm 1 of Murata & Suzuki 2018, Exploration, line for line.
 
-    X: features of independent examples; of each example at most `budget` are read. budget: features of an example (s' in the paper), 2 <=
-    budget <= d. top: coordinates that hard thresholding keeps (s), 1 <= top < budget. Default: half of the budget. eta: step size. Default:
-    1 / smoothness. growth: factor of the batch from one update to the next, at least 1; batches are rounded up. updates: number of updates,
-    at least 1. Default: as many as there are examples for. width: coordinates of a block, at most budget - top (any, if budget = d), which
-    is the default. theta0 (d,): weights at the start, with at most `top` nonzero. Default: 0. smoothness: restricted smoothness L of the
-    risk; if stated, the step must be below 2 / L. Source: Murata & Suzuki 2018, Algorithm 1; its formulas are reconstructed.
+    top: coordinates that hard thresholding keeps; by default half of the budget. eta: by default 1 / smoothness. growth: factor of the
+    batch from one update to the next; batches are rounded up. updates: by default as many as there are examples for. width: coordinates of
+    a block, at most budget - top (any, if budget = d), which is the default. theta0 (d,): weights at the start, by default 0. smoothness: L
+    of the risk; if stated, the step must be below 2 / L. Source: Murata & Suzuki 2018, Algorithm 1; its formulas are reconstructed.
     """
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
@@ -309,10 +306,7 @@ class Phases(NamedTuple):
 
 
 class HardThresholding(Learner):
-    """Base class of `Exploration`, `Exploitation` and `Hybrid`: the calls of the protocol for a plan of phases.
-
-    first: the coordinates of the first weights, and their values.
-    """
+    "Base class of `Exploration`, `Exploitation` and `Hybrid`: a plan of phases. first: coordinates and values of the first weights."
 
     State, kernels = HardState, (hard_select, hard_predict, hard_learn, hard_ahead)
     late_labels = False  # an example counts for the block whose features it bought, and that may be over
@@ -423,8 +417,7 @@ class Exploration(HardThresholding):
 def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
     """Restricted strong convexity mu and smoothness L of the risk, of the order that one step of Exploration needs.
 
-    Returns mu, L: twice the extreme eigenvalues on min(d, 2 top + k) coordinates, enclosed by certified ends. Source:
-    Murata & Suzuki 2018, Assumptions 2 and 3; the order is that of our theorem.
+    Returns mu, L: certified ends of twice the extreme eigenvalues on min(d, 2 top + k) coordinates. Source: the paper's Assumptions 2, 3.
     """
     V = check_psd("V", V)
     k = check_int("k", k, 1, len(V))
@@ -434,11 +427,7 @@ def restricted_constants(V: Any, top: int, k: int) -> tuple[Interval, Interval]:
 
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #6da36fd3
 def stable_step(V: Any, top: int, k: int, rule: str = "best") -> float:
-    """A step size from certified restricted constants.
-
-    rule ("best" or "safe"): 2 / (L + mu), which contracts most, or 1 / L; with the certified ends of the constants, L
-    from above, mu from below. Returns: the step size, below 2 / L. Ours.
-    """
+    """A step size from certified restricted constants: 2 / (L + mu), which contracts most, or for rule "safe" 1 / L. Ours."""
     mu, L = restricted_constants(V, top, k)
     if L.upper <= 0: raise ValueError("V is the zero matrix: there is nothing to learn.")
     if check_choice("rule", rule, ("best", "safe")) == "safe": return 1 / L.upper
@@ -463,9 +452,8 @@ def check_theory(d: Count, top: Kept, k: Sparsity, mu: Convex, L: Smooth, eta: A
 def contraction_factor(d: Count, top: Kept, k: Sparsity, mu: Convex, L: Smooth, eta: float | None = None) -> float:
     """Upper bound on the share of the distance to the truth that a step of hard thresholding with the true gradient leaves.
 
-    top, k: weights that are kept, and sparsity of the truth, 1 <= k <= top <= d. mu, L: restricted strong convexity and smoothness, of
-    order 2 top + k (`restricted_constants`); 0 < mu <= L. eta: step size, below 2 / L. Default: 2 / (L + mu), the best. Returns: sqrt(nu)
-    max(|1 - eta mu|, |1 - eta L|) with the `truncation_factor` nu; the best constant, from 1 on no contraction. Ours.
+    mu, L: restricted convexity and smoothness, of order 2 top + k. eta: by default 2 / (L + mu), the best. Returns: sqrt(nu) max(|1 - eta
+    mu|, |1 - eta L|) with the `truncation_factor` nu; the best constant, from 1 on no contraction. Ours.
     """
     eta = check_step(2 / (L + mu) if eta is None else eta, L)
     return math.sqrt(truncation_factor(k, top, d)) * max(abs(1 - eta * mu), abs(1 - eta * L))
@@ -475,9 +463,8 @@ def contraction_factor(d: Count, top: Kept, k: Sparsity, mu: Convex, L: Smooth, 
 def least_top(k: Count, kappa: Kappa) -> int:
     """The fewest weights to keep so that a step contracts, for the best step size.
 
-    kappa: restricted condition number L / mu, from 1 to 10^6. Returns: the least top >= k that is larger than
-    ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k. The best step size is 2 / (L + mu);
-    for 1 / L four times as many are needed if kappa is large. Ours.
+    kappa: L / mu. Returns: the least top >= k above ((kappa^2 - 1) / (4 kappa))^2 k: enough for every d, necessary if d >= top + k. The
+    best step size is 2 / (L + mu); for 1 / L four times as many are needed if kappa is large. Ours.
     """
     exact = Fraction(kappa)  # at equality a step need not contract
     return max(k, math.floor(((exact**2 - 1) / (4 * exact)) ** 2 * k) + 1)
@@ -489,9 +476,8 @@ def bound_block_noise(
 ) -> float:
     """Upper bound on the largest squared error of an entry of the block gradient.
 
-    m: nonzero entries of theta - theta*, at most, from 1 to d. batch: examples of a block, at least 1. error: ||theta -
-    theta*||^2, at least 0. chance: given, the bound holds with probability 1 - chance, in (0, 1); else it is one on the
-    expectation. Returns: 8 x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance). Ours.
+    m: nonzero entries of theta - theta*. error: ||theta - theta*||^2. chance: of failure; None: a bound on the expectation. Returns: 8
+    x_max^2 (x_max^2 m error + sigma^2) / batch times ln(2 d) + 1, or ln(2 d / chance). Ours.
     """
     logs = math.log(2 * d) + 1 if chance is None else math.log(2 * d / chance)
     return 8 * x_max**2 * (x_max**2 * m * error + sigma**2) / batch * logs
@@ -515,9 +501,8 @@ def bound_exploration(
 ) -> np.ndarray:
     """Upper bounds on the squared distance of Exploration to the truth, after each update, for any batches.
 
-    batches (T,): examples of a block in each update. start: ||theta_0 - theta*||^2. chance: given, all bounds hold together with
-    probability 1 - chance; else they are bounds on the expectation. Returns (T + 1,): the bounds, beginning with `start`. Source: Murata &
-    Suzuki 2018, Theorem 4.1, in shape; the recursion and its constants are ours.
+    batches (T,): examples of a block in each update. chance: that a bound fails; None: bounds on the expectation. Returns (T + 1,), from
+    start = ||theta_0 - theta*||^2 on. Source: Murata & Suzuki 2018, Theorem 4.1, in shape; the recursion and its constants are ours.
     """
     d, top, k, mu, L, sigma, x_max = problem
     eta = check_step(2 / (L + mu) if eta is None else eta, L)
@@ -536,9 +521,8 @@ def bound_exploration(
 def exploration_plan(eps: float, problem: SparseProblem, budget: int, start: Positive, eta: float | None = None) -> tuple[int, int, int]:
     """A constant batch and a number of updates after which the expected squared distance is at most eps.
 
-    eps: the goal, in (0, 4 start). budget: above top. start: ||theta_0 - theta*||^2, positive. eta: step size,
-    below 2 / L. Default: 2 / (L + mu). Returns batch, updates, examples: examples of a block, updates, and examples
-    in all. Source: Murata & Suzuki 2018, Corollary 4.2, in shape; the constants are ours.
+    eps: in (0, 4 start). start: ||theta_0 - theta*||^2. eta: by default 2 / (L + mu). Returns batch, updates, examples: of a block,
+    updates, and examples in all. Source: Murata & Suzuki 2018, Corollary 4.2, in shape; the constants are ours.
     """
     d, top, k, mu, L, sigma, x_max = problem
     d, budget, top, width = check_sizes(d, budget, top)

@@ -30,8 +30,7 @@ __all__ = ['support_gradient', 'textbook_exploitation', 'textbook_hybrid', 'stab
 def support_gradient(X: np.ndarray, y: np.ndarray, theta: np.ndarray, S: np.ndarray) -> np.ndarray:
     """Gradient of the mean squared error on a set of coordinates, 0 elsewhere.
 
-    X (B, d): examples; only the coordinates in S are read. y (B,): labels. theta (d,): weights, 0 outside of S. Returns (d,): on S: the
-    mean of 2 (theta'x - y) x. Source: Murata & Suzuki 2018, Algorithm 2; the formula is reconstructed.
+    theta (d,): 0 outside of S. Returns (d,): on S the mean of 2 (theta'x - y) x. Source: Algorithm 2 of the paper, reconstructed.
     """
     X, y = check_stream(X, y)
     theta, S = check_array("theta", theta, (X.shape[1],)), check_indices("S", S, X.shape[1])
@@ -49,10 +48,8 @@ def textbook_exploitation(
 ) -> Descent:
     """Algorithm 2 of Murata & Suzuki 2018, Exploitation, line for line.
 
-    X: features of independent examples; only those of the support are read. eta: step size. Default: 1 / smoothness. growth: factor of the
-    batch from one update to the next, at least 1; batches are rounded up. updates: number of updates, at least 1. Default: as many as there
-    are examples for. start: weights at the start, one for each coordinate of the support. Default: 0. smoothness: restricted smoothness L
-    of the risk; if stated, the step must be below 2 / L. Source: Murata & Suzuki 2018, Algorithm 2; its formulas are reconstructed.
+    eta, growth, updates, smoothness: as for `textbook_exploration`. start: weights at the start, one for each coordinate of the support; by
+    default 0. Source: Murata & Suzuki 2018, Algorithm 2; its formulas are reconstructed.
     """
     X, y = check_stream(X, y)
     S, values = check_start(X.shape[1], X.shape[1], support, start, "there are no more features")
@@ -97,14 +94,10 @@ def textbook_hybrid(
 ) -> Descent:
     """Algorithm 3 of Murata & Suzuki 2018, Hybrid, line for line, for as long as there are examples for an update.
 
-    X: features of independent examples; of each example at most `budget` are read. budget: features of an example (s' in the paper), 2 <=
-    budget <= d. top: coordinates that hard thresholding keeps (s), 1 <= top < budget. Default: half of the budget. eta: step size of both
-    phases. Default: 1 / smoothness. explore, exploit: updates of a phase, and examples in the first outer round: of a block, or of an
-    update of Exploitation (None: as many as an update of Exploration takes). growth: factor of the batches from one outer round to the
-    next, at least 1; batches are rounded up. width: coordinates of a block, at most budget - top (any, if budget = d), which is the
-    default. theta0 (d,): weights at the start, with at most `top` nonzero. Default: 0. smoothness: restricted smoothness L of the risk; if
-    stated, the step must be below 2 / L. Returns: weights after each update of either phase, and what was used. Source: Murata & Suzuki
-    2018, Algorithm 3; its schedule is reconstructed.
+    budget, top, eta, width, theta0, smoothness: as for `textbook_exploration`. explore, exploit: updates of a phase, and examples in the
+    first outer round: of a block, or of an update of Exploitation (None: as many as an update of Exploration takes). growth: factor of the
+    batches from one outer round to the next; batches are rounded up. Returns: weights after each update of either phase, and what was used.
+    Source: Murata & Suzuki 2018, Algorithm 3; its schedule is reconstructed.
     """
     X, y = check_stream(X, y)
     d, budget, top, width = check_sizes(X.shape[1], budget, top, width)
@@ -132,10 +125,9 @@ def textbook_hybrid(
 def stable_exploitation_step(batch: Count, L: Positive, K: Positive) -> float:
     """The largest step of Exploitation: below it the rate of `bound_exploitation` is smaller than 1.
 
-    batch: examples of an update (B), at least 1. L: largest eigenvalue of twice the second moments of the features on
-    the support, positive. K: constant of their fourth moments, at least L / 2: top x_max^2 for features of magnitude at
-    most x_max, the trace of the second moments plus L for normal ones. Returns: B / (L (B - 1) / 2 + K). Tight for
-    independent signs and independent standard normal features. Ours.
+    L: largest eigenvalue of twice the second moments on the support. K: constant of their fourth moments: top x_max^2 for features of
+    magnitude at most x_max, the trace of the second moments plus L for normal ones. Returns: B / (L (B - 1) / 2 + K). Tight for independent
+    signs and independent standard normal features. Ours.
     """
     if not K >= L / 2 * (1 - 1e-12): fail("K", K, f"at least L / 2 = {L / 2:g}", "fourth moments are at least squares of second ones")
     return batch / (L / 2 * (batch - 1) + K)
@@ -143,10 +135,7 @@ def stable_exploitation_step(batch: Count, L: Positive, K: Positive) -> float:
 # %% ../../../nbs/papers/murata2018/02_hybrid.ipynb #f5b18d83
 @validated
 def exploitation_room(eta: Positive, batch: Count, L: Positive, K: Positive) -> float:
-    """Delta of the theorem on Exploitation: how many examples of a batch are left for averaging.
-
-    batch: examples of an update (B), at least 1. Returns: B - eta L (B - 1) / 2 - eta K, positive. Ours.
-    """
+    "Delta of the theorem on Exploitation: how many examples of a batch are left for averaging: B - eta L (B - 1) / 2 - eta K. Ours."
     most = stable_exploitation_step(batch, L, K)
     if not eta < most: fail("eta", eta, f"below {most:g}", f"B / (L (B - 1) / 2 + K) with B = {batch}, L = {L:g}, K = {K:g}")
     return batch * (1 - eta / most)
@@ -185,9 +174,8 @@ class SupportProblem(NamedTuple):
 def bound_exploitation(updates: Updates, first: Nonnegative, eta: Positive, batch: Count, known: SupportProblem) -> float:
     """Upper bound on the expected squared distance to the true weights, on a support that contains theirs.
 
-    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an update (B), at least
-    1. Returns (1 - 2 eta mu Delta / B)^T first + eta top sigma^2 / Delta. Tight for independent signs and standard normal features. Source:
-    Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    first: squared distance at the start. Returns (1 - 2 eta mu Delta / B)^T first + eta top sigma^2 / Delta. Tight for independent signs
+    and standard normal features. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
     mu, L, K, top, sigma = known
     room = exploitation_room(eta, batch, L, K)
@@ -202,9 +190,8 @@ def bound_exploitation_excess(
 ) -> float:
     """Upper bound on the expected excess risk, on a support that contains that of the true weights.
 
-    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. batch: examples of an update (B), at least
-    1. trace: trace of the second moments of the features on the support. Default: what it is at most, top L / 2. Returns: L / 2 (1 - 2 eta
-    mu Delta / B)^T first + eta trace sigma^2 / Delta. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    first: squared distance at the start. trace: of the second moments on the support; by default top L / 2. Returns: L / 2 (1 - 2 eta mu
+    Delta / B)^T first + eta trace sigma^2 / Delta. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
     """
     _, L, K, top, sigma = known
     start = bound_exploitation(updates, first, eta, batch, known._replace(sigma=0.0))
@@ -216,10 +203,8 @@ def bound_exploitation_excess(
 def exact_exploitation(updates: FewUpdates, first: Nonnegative, eta: ShortStep, batch: Count, top: Places, sigma: Nonnegative) -> float:
     """The expected squared distance, exactly, for independent standard normal features.
 
-    updates: number of updates (T), at least 0. first: squared distance at the start, at least 0. eta: step size, positive; at or beyond the
-    stable range the distance grows. batch: examples of an update (B), at least 1. top: size of the support (s), which contains that of the
-    true weights; at least 1. Returns: rho^T first + (1 + rho + ... + rho^(T-1)) 4 eta^2 top sigma^2 / B, rho = (1 - 2 eta)^2 + 4 eta^2 (top
-    + 1) / B. It is also the excess risk. At most 1e300. Ours.
+    first: squared distance at the start. eta: at or beyond the stable range the distance grows. Returns: rho^T first + (1 + rho + ... +
+    rho^(T-1)) 4 eta^2 top sigma^2 / B, at most 1e300, rho = (1 - 2 eta)^2 + 4 eta^2 (top + 1) / B. It is also the excess risk. Ours.
     """
     T, value = updates, 0.0
     rho, noise = (1 - 2 * eta) ** 2 + 4 * eta**2 * (top + 1) / batch, 4 * eta**2 * top * sigma**2 / batch
@@ -234,11 +219,10 @@ def bound_wrong_support(
 ) -> float:
     """Upper bound on the expected risk of Exploitation above the least risk on its support, right or wrong.
 
-    updates: number of updates (T), at least 0. excess: risk at the start above the least risk on the support, at least 0. least: the least
-    risk on the support, at least 0: the variance of the noise and of what is missed. batch: examples of an update (B), at least 1. K of
-    `known`: E error^2 ||z||^2 <= K E error^2 for all weights on the support: top x_max^2 for features of magnitude at most x_max; the trace
-    of their second moments plus L if all is normal. Returns: gamma^T excess + (1 - gamma^T) / (1 - gamma) a least, or 1e300 if that is
-    less; with equality for independent signs. Source: Murata & Suzuki 2018, Theorem 4.3; constants and proof are ours.
+    excess: risk at the start above the least risk on the support. least: that risk, of the noise and of what is missed. K of `known`: E
+    error^2 ||z||^2 <= K E error^2 for all weights on the support, as for `stable_exploitation_step`. Returns: gamma^T excess + (1 -
+    gamma^T) / (1 - gamma) a least, or 1e300 if that is less; with equality for independent signs. Source: Theorem 4.3 of the paper;
+    constants and proof are ours.
     """
     mu, L, K, *_ = known
     T = updates
@@ -254,9 +238,8 @@ def bound_wrong_support(
 def exploration_rate(problem: SparseProblem, eta: float | None = None) -> tuple[float, float, float]:
     """The progress of an update of Exploration, in the form that `bound_hybrid` takes.
 
-    problem: its top is large enough for a contraction. eta: step size,
-    below 2 / L. Default: 1 / L, the longest that `bound_hybrid` allows. Returns q, V, b0: with b examples a block, b >=
-    b0, an update multiplies the mean squared distance by q at most, and adds at most V / b. Ours.
+    eta: by default 1 / L, the longest that `bound_hybrid` allows. Returns q, V, b0: with b >= b0 examples a block an update multiplies the
+    mean squared distance by q at most, and adds at most V / b. Ours.
     """
     d, top, k, mu, L, sigma, x_max = problem
     eta = 1 / L if eta is None else eta
@@ -275,15 +258,12 @@ def bound_hybrid(
 ) -> int:
     """Examples after which Hybrid has an excess risk of at most eps, with a stated chance.
 
-    eps: the excess risk, positive. r_min: smallest nonzero weight of the truth in magnitude, positive. blocks: blocks of an update of
-    Exploration, ceil(d / width). explore, exploit: updates, and examples in the first outer round: of a block, or of an update of
-    Exploitation; the latter at least 4 eta L / mu K. growth: factor of the batches from one outer round to the next (g), above 1. q, V: an
-    update of Exploration with b examples a block multiplies the mean squared distance by q at most, and adds V / b: from `exploration_rate`
-    at the same eta, whose b0 the first batch of a block must not be below; 4 L / mu growth q^updates must be at most 1. mu, L, K: constants
-    of the theorem, for all supports that can occur. first: squared distance of the first weights, at least 0. Returns: examples of all
-    outer rounds up to the first that satisfies one of the conditions of the corollary; an upper bound. Source: Murata & Suzuki 2018,
-    Theorem 4.4 and Corollary 4.5; constants and proof are ours, with 1 / delta for
-    its logarithm, which Proposition MHP 1 (prp-chance) has.
+    r_min: smallest nonzero weight of the truth in magnitude. blocks: of an update of Exploration. explore, exploit: updates, and examples
+    in the first outer round: of a block, or of an update of Exploitation; the latter at least 4 eta L / mu K. growth: of the batches (g),
+    above 1. q, V: of `exploration_rate` at the same eta, whose b0 the first batch of a block must not be below; 4 L / mu growth q^updates
+    must be at most 1. mu, L, K: for all supports that can occur. first: squared distance of the first weights. Returns: examples of all
+    outer rounds up to the first that satisfies one of the conditions of the corollary. Source: Murata & Suzuki 2018, Theorem 4.4 and
+    Corollary 4.5; constants and proof are ours, with 1 / delta for its logarithm, which Proposition MHP 1 (prp-chance) has.
     """
     n, s = blocks, top
     (before, b), (T, B), g = check_phases(n, 1, explore, exploit, growth)

@@ -48,10 +48,7 @@ class DantzigCertificate:
 
 # %% ../../../../nbs/core/mathematics/sparse/02_dantzig_selector.ipynb #e5f3fd9d
 def dantzig_certificate(G: Any, c: Any, radius: float, w: Any, dual: Any) -> DantzigCertificate:
-    """Measure how well a pair (w, mu) solves min ||w||_1 subject to ||c - G w||_inf <= r, whoever computed it.
-
-    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. dual (d,): the dual vector mu.
-    """
+    "Measure how well a pair (w, mu) solves min ||w||_1 subject to ||c - G w||_inf <= r, G symmetric, whoever computed it."
     (G, c), r = check_moments(G, c, ("G", "c")), check_radius("radius", radius)
     return certify(G, c, r, check_array("w", w, c.shape), check_array("dual", dual, c.shape))
 
@@ -107,10 +104,7 @@ class DantzigState(NamedTuple):
 
 # %% ../../../../nbs/core/mathematics/sparse/02_dantzig_selector.ipynb #f2e55a52
 class DantzigRecord(NamedTuple):
-    """The corners of a path, one after the other. From `dantzig_record`.
-
-    column, weight: the active weights at the corner. row, dual: the dual between this corner and the one before.
-    """
+    "The corners of a path: column, weight: active weights at each; row, dual: the dual between it and the one before. Not checked."
 
     radii: np.ndarray
     first: np.ndarray  # corner k has the entries first[k] to first[k + 1] - 1 of the other arrays
@@ -121,10 +115,7 @@ class DantzigRecord(NamedTuple):
 
 # %% ../../../../nbs/core/mathematics/sparse/02_dantzig_selector.ipynb #21b14bbe
 def dantzig_state(d: int, capacity: int) -> DantzigState:
-    """Scratch arrays for a path; the arguments are not checked.
-
-    capacity: how many columns can be active, from 1 to d. Returns: arrays to be set by `dantzig_start`.
-    """
+    "Scratch arrays for a path with up to `capacity` active columns, to be set by `dantzig_start`; the arguments are not checked."
     ints, floats, wide = (lambda: np.zeros(capacity, np.int64)), (lambda: np.zeros(capacity)), (lambda: np.zeros(d))
     nowhere = np.full((2, d), -1)
     return DantzigState(np.zeros(1, SCALARS), ints(), ints(), nowhere[0], nowhere[1], floats(), floats(), floats(), floats(),
@@ -132,10 +123,7 @@ def dantzig_state(d: int, capacity: int) -> DantzigState:
 
 # %% ../../../../nbs/core/mathematics/sparse/02_dantzig_selector.ipynb #fde3bf45
 def dantzig_record(corners: int, entries: int) -> DantzigRecord:
-    """Scratch arrays for the corners of a path; the arguments are not checked.
-
-    corners: how many; 0 if only the end of the path is wanted. Returns: arrays that `dantzig_follow` fills.
-    """
+    "Scratch arrays for the corners of a path, 0 if only its end is wanted, that `dantzig_follow` fills; the arguments are not checked."
     ints = np.zeros((2, entries), np.int64)
     return DantzigRecord(np.zeros(corners), np.zeros(corners + 1, np.int64), ints[0], np.zeros(entries), ints[1], np.zeros(entries))
 
@@ -550,10 +538,7 @@ class DantzigPath:
         return w
 
     def piece(self, radius: float) -> int:
-        """Number of the corner at which the piece with this radius ends.
-
-        The result is from 1 on; 0 from the first radius upwards, where w = 0.
-        """
+        "Number of the corner, from 1 on, at which the piece with this radius ends; 0 from the first radius upwards, where w = 0."
         r = check_radius("radius", radius)
         if r < self.radii[-1]: fail("radius", r, f"at least {self.radii[-1]:g}", f"there the path ends: {self.status}")
         return int(np.searchsorted(-self.radii, -r))
@@ -603,9 +588,8 @@ def run_path(
 def dantzig_path(G: Any, c: Any, least: float, most_norm: float = np.inf, most_pivots: int | None = None) -> DantzigPath:
     """Solve min ||w||_1 subject to ||c - G w||_inf <= r for every radius r from max|c| down to `least`, or as far as there is a solution.
 
-    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. least: smallest radius, at least 0. most_norm: the
-    path ends where ||w||_1 becomes as large; at least 0, may be infinite. most_pivots: the path ends after as many pivots; None for 50 d +
-    1000. O(m d) for a pivot with m active columns. Source: parametric simplex method; for this programme James, Radchenko & Lv 2009.
+    G (d, d): symmetric. most_norm: the path ends where ||w||_1 becomes as large. most_pivots: None for 50 d + 1000. O(m d) for a pivot with
+    m active columns. Source: parametric simplex method; for this programme James, Radchenko & Lv 2009.
     """
     (G, c), least = check_moments(G, c, ("G", "c")), check_radius("least", least)
     if not (isinstance(most_norm, float) and most_norm == np.inf): most_norm = check_radius("most_norm", most_norm)
@@ -683,9 +667,8 @@ def by_highs(G: np.ndarray, c: np.ndarray, r: float) -> tuple:
 def dantzig(G: Any, c: Any, radius: float, method: str = "path", most_pivots: int | None = None) -> DantzigSolution:
     """Dantzig selector from moments: min ||w||_1 subject to ||c - G w||_inf <= radius.
 
-    G (d, d): symmetric; may be indefinite or singular. c (d,): the vector to be matched. method ("path" or "highs"):
-    the parametric simplex method of `dantzig_path`, and HiGHS where the certificate of its answer does not hold; or
-    HiGHS at once. most_pivots: largest number of pivots of the path; None for 50 d + 1000. Source: Candes & Tao 2007.
+    method ("path" or "highs"): the parametric simplex method of `dantzig_path`, and HiGHS where the certificate of its answer does not
+    hold; or HiGHS at once. most_pivots: of the path; None for 50 d + 1000. Source: Candes & Tao 2007.
     """
     (G, c), r = check_moments(G, c, ("G", "c")), check_radius("radius", radius)
     check_choice("method", method, ("path", "highs"))

@@ -161,9 +161,8 @@ def greedy(V: Any, b: Any, k: int, least: float, forward: bool) -> GreedyFit:
 def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
     """Orthogonal matching pursuit: add the coordinate with the largest |b_j - (V w)_j| / sqrt(V_jj), fit again.
 
-    V: second moments, symmetric; estimates may be indefinite or singular. least: from 0 to 1: coordinates whose Schur
-    complement is at most this part of V_jj are passed over and reported. Returns: weights, coordinates in the order of
-    choice, decreases, and what was passed over. O(k d) for each choice. Source: Pati, Rezaiifar & Krishnaprasad 1993.
+    V: symmetric; may be indefinite. least: coordinates whose Schur complement is at most this part of V_jj are passed over and reported.
+    O(k d) for each choice. Source: Pati, Rezaiifar & Krishnaprasad 1993.
     """
     return greedy(V, b, k, least, False)
 
@@ -239,8 +238,7 @@ def hard_steps(V: np.ndarray, b: np.ndarray, k: int, top: float, most: int) -> n
 def iht(V: Any, b: Any, k: int, refit: bool = True, most_steps: int = 500) -> SparseFit:
     """Iterative hard thresholding: gradient steps of length 1/||V||, each cut to the k largest weights.
 
-    V, b: second moments, symmetric, and moments with the label. refit: whether the weights are fitted again on the
-    support. most_steps: largest number of steps, at least 1. Source: Blumensath & Davies 2009.
+    refit: whether the weights are fitted again on the support. Source: Blumensath & Davies 2009.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
     most_steps, top = check_int("most_steps", most_steps, 1, 2**53), float(np.linalg.norm(V, 2))
@@ -281,9 +279,8 @@ def lasso_weights(V: np.ndarray, b: np.ndarray, k: int, penalties: int) -> np.nd
 def lasso_select(V: Any, b: Any, k: int, refit: bool = True, penalties: int = 60) -> SparseFit:
     """Lasso with at most k weights: the smallest penalty on a grid before there are more.
 
-    refit: whether the weights are fitted again on the support; otherwise they are those of the Lasso. penalties: number
-    of penalties from max|b| down to 1e-4 of it, at least 2. Returns: weights and loss; with fewer than k weights where
-    several enter between two penalties. Source: Tibshirani 1996; coordinate descent.
+    refit: whether the weights are fitted again on the support. penalties: from max|b| down to 1e-4 of it. There are fewer than k weights
+    where several enter between two penalties. Source: Tibshirani 1996; coordinate descent.
     """
     V, b, k, refit = check_fit(V, b, k, refit)
     return sparse_fit(V, b, lasso_weights(V, b, k, check_int("penalties", penalties, 2, 10**6)), refit)
@@ -319,8 +316,7 @@ def forward_backward_support(V: np.ndarray, b: np.ndarray, k: int, share: float)
 def forward_backward(V: Any, b: Any, k: int, share: float = 0.5) -> SparseFit:
     """Forward-backward greedy: add the coordinate that gains most; take one out if it costs less than a share of the last gain.
 
-    share: from 0 (forward selection) to below 1. Returns: weights, fitted on their support, and loss. Ends with k
-    coordinates, after 4 k additions, or where no other one decreases the loss. Source: Zhang 2011.
+    share: below 1. Ends with k coordinates, after 4 k additions, or where no other one decreases the loss. Source: Zhang 2011.
     """
     (V, b, k, _), share = check_fit(V, b, k, True), check_real("share", share, -1e-300, 0.999)
     w = refitted(V, b, forward_backward_support(V, b, k, share))
