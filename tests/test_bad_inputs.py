@@ -310,7 +310,7 @@ def whole(one):
     "All that a service knows, but for the count of lines."
     header, arrays = one.learner.state(whole=True)
     cases = [(name, str(case), case.current) for name, case in one.open.items()]
-    return repr([header, cases, one.rounds, one.skipped, one.losses]), [a.tobytes() for a in arrays.values()]
+    return repr([header, cases, one.rounds, one.skipped, one.losses, sorted(map(repr, one.early))]), [a.tobytes() for a in arrays.values()]
 
 
 @budgeted(SHARES["lines"])

@@ -280,22 +280,6 @@ def rest_of(lr, t, call):
     return first, run.predictions.tobytes(), np.asarray(lr.coef_).tobytes(), lr.intercept_, lr.rng.random()
 
 
-def played(lr):
-    "What a worker does with a learner."
-    run = oslr.simulate(lr, S.X[50:], S.y[50:])
-    return lr, run.predictions
-
-
-def test_learners_travel_to_joblib_workers():
-    "All of the registry, by two processes: the same numbers, and what comes back goes on."
-    made = [make(key, seed=6) for key in KEYS]
-    for lr in made: oslr.simulate(lr, S.X[:50], S.y[:50])
-    sent = joblib.Parallel(n_jobs=2)(joblib.delayed(played)(lr) for lr in made)
-    for lr, (back, predictions) in zip(made, sent, strict=True):
-        assert np.array_equal(played(lr)[1], predictions, equal_nan=True), lr.key
-        assert rest_of(lr, 0, 0) == rest_of(back, 0, 0), lr.key
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_other_objects_travel(way):
     through, run = WAYS[way], oslr.simulate(oslr.auto(12, 4, seed=0), S.X, S.y)

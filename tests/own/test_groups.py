@@ -161,17 +161,6 @@ def test_measurements_that_fail():
     assert 600 < skipped < 1200
 
 
-def test_dummies_of_a_word_are_one_question():
-    "Eight types that matter and six numbers, two of seven bought: with groups nearly what is possible, one by one half of it."
-    for seed in range(2):
-        rng, T, r2 = np.random.default_rng([seed, 11]), 3000, lambda run: 1 - run.losses[1500:].mean() / run.y[1500:].var()
-        kind, Q = rng.integers(0, 8, T), rng.standard_normal((T, 6))
-        y = np.array([0.4, -2, 1.6, -0.3, 2.2, -1.5, 1, -1])[kind] + Q @ [0.9, 0.5, 0.2, 0, 0, 0] + 0.5 * rng.standard_normal(T)
-        Z, groups = np.column_stack([kind[:, None] == np.arange(8), Q]), ["type"] * 8 + [f"q{i}" for i in range(6)]
-        assert r2(oslr.simulate(oslr.auto(14, 2, groups=groups, seed=seed), Z, y)) > 0.75
-        assert r2(oslr.simulate(oslr.auto(14, 2, seed=seed), Z, y)) < 0.5
-
-
 def test_the_environment():
     env = oslr.Environment(X, Y, 9.0, costs=PRICES, groups=WORDS)
     assert "with costs, with groups" in repr(env) and env.budget == 9.0

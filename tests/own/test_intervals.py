@@ -8,7 +8,6 @@ import pytest
 from conftest import ask, refused
 
 import oslr_nb as oslr
-from oslr_nb.own.moments.intervals import STEP
 from oslr_nb.own.moments.sums import LEVELS
 from oslr_nb.practice.adapters import OSLRLearner, OSLRRegressor
 from oslr_nb.practice.service import Service
@@ -26,25 +25,17 @@ def stream(kind: str, T: int = 3000, d: int = 12):
 
 
 @pytest.mark.parametrize("kind", ["noise", "jumps", "heavy", "classes", "bad", "exact"])
-def test_theorem_and_hand(kind):
-    "Misses as the theorem says, in rounds by hand, which are those of compiled rounds; near the level where noise is left."
+def test_near_the_level(kind):
+    "Rounds by hand are those of compiled rounds, and misses are near the level where noise is left; their theorem is checked by Y19."
     X, y = stream(kind)
-    lr, compiled, pieces, closed, last = oslr.auto(12, 6, seed=1), oslr.auto(12, 6, seed=1), 0, np.zeros(len(LEVELS)), (0.0, 0.0)
+    lr, compiled = oslr.auto(12, 6, seed=1), oslr.auto(12, 6, seed=1)
     oslr.simulate(compiled, X, y)
     for x, label in zip(X, y, strict=True):
         middle = lr.predict(x[lr.query()])
-        half = np.array([lr.half_width(v) for v in LEVELS])
         low, high = lr.predict_interval(0.9)
-        assert math.isinf(low) or (low + high) / 2 == pytest.approx(middle, abs=1e-9 * half[2])
-        before = float(lr.num[0]["reach"])
+        assert math.isinf(low) or (low + high) / 2 == pytest.approx(middle, abs=1e-9 * lr.half_width(0.9))
         lr.update(label)
-        now = before if abs(label - float(lr.num[0]["middle"])) <= before else 2 * before or abs(label - float(lr.num[0]["middle"]))
-        pieces, last = pieces + (now != last[0] or last[1] < last[0]), (now, float(lr.num[0]["reach"]))
-        closed += (abs(label - middle) <= half) & (half <= (1 - np.array(LEVELS)) * STEP * now)
     assert lr.intervals_ == compiled.intervals_
-    T, M, alpha = lr.intervals["judged"], lr.intervals["missed"], 1 - np.array(LEVELS)
-    room = (2 / STEP + 1) * pieces
-    assert np.all(alpha * (T - closed) - room <= M) and np.all(alpha * T + room >= M)
     if kind != "exact": assert np.all(np.abs([lr.intervals_[v][0] - v for v in LEVELS]) < 0.03)
 
 

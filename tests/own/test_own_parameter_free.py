@@ -8,23 +8,16 @@ import pytest
 import oslr_nb as oslr
 from oslr_nb.own import parameter_free as page
 from oslr_nb.papers.ito2017 import observe
-from oslr_nb.practice.data import digits_pair, sparse_linear
+from oslr_nb.practice.data import sparse_linear
 
 CoinBetting = page.CoinBetting
-DIGITS = digits_pair()
-ROWS = np.random.default_rng(1).integers(len(DIGITS.X), size=20_000)
 
 
 @pytest.mark.parametrize(("budget", "top"), [(2, 0), (3, 1), (4, 2), (5, 3), (6, 3), (8, 4), (12, 6)])
 def test_half_of_the_budget_are_favourites(budget, top): assert CoinBetting(12, budget).top == top
 
 
-def test_digits_untuned():
-    "own.md: best tuned RDA1 0.52. The sign of the labels does not matter. The textbook version learns, and refuses other sets."
-    plain = oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, DIGITS.y, rows=ROWS).predictions
-    assert (oslr.simulate(CoinBetting(64, 8, seed=0), DIGITS.X, -DIGITS.y, rows=ROWS).predictions == -plain).all()
-    losses = [oslr.simulate(CoinBetting(64, 8, seed=s), DIGITS.X, DIGITS.y, rows=ROWS).losses.mean() for s in range(3)]
-    assert np.mean(losses) < 0.2
+def test_the_textbook_learns_and_refuses_other_sets():
     s, rng = sparse_linear(8, 2, 200, seed=1), np.random.default_rng(0)
     predictions, _ = page.coin_betting(s.X, s.y, 5, 2, lambda t, scores: observe(scores, 5, 2, rng))
     assert np.isfinite(predictions).all() and ((predictions - s.y)[-100:] ** 2).mean() < (s.y[-100:] ** 2).mean()

@@ -69,18 +69,6 @@ def test_programmes():
         assert lr.guarded_ > 0 and np.abs(lr.w).sum() <= 1 + 1e-9
 
 
-def test_errors():
-    "They fall, and knowing phi helps."
-    for k, budget in ((None, 4), (3, 8)):
-        found = np.array([L.li_errors(s, 40, budget, k, L.SparseModel(0.1), phi=1.0) for s in 10 ** np.arange(13)])
-        assert (np.diff(found, axis=0) <= 1e-12).all() and found[-1, 2] < 2
-        assert found[-1, 0] < L.li_errors(10**12, 40, budget, k, L.SparseModel(0.1))[0]
-    assert L.li_errors(10, 5, 5)[1] == 0
-    model = L.SparseModel(0.01)
-    s1 = L.rounds_to_support(3, 3, 0.3, model)
-    assert L.li_errors(s1, 3, 3, None, model, 1.0)[2] < 0.3 <= L.li_errors(s1 - 1, 3, 3, None, model, 1.0)[2]
-
-
 def test_textbooks_and_the_proper_learner_refuse():
     sets = np.tile([0, 1, 2], (900, 1))
     for kw in ({"radii": 1.0}, {"sets": sets[:5]}, {"sets": sets + 8}, {"solve": "never"}, {"y": y[:-1]}):

@@ -134,16 +134,11 @@ test_what_the_regressor_refuses = refusals([
 ], lambda kw: OSLRRegressor(**kw).fit(S.X, S.y))
 
 
-def test_bad_tables_are_refused_and_change_nothing():
+def test_too_much_and_too_little_are_refused():
+    "That bad tables are refused and change nothing is in test_bad_inputs.py."
     model = OSLRRegressor(4, random_state=0).fit(S.X, S.y)
-    before, hole = pickle.dumps(model), S.X.copy()
-    hole[0] = np.inf
-    tables = [(hole, S.y), (S.X * 1e70, S.y), (S.X[:, :5], S.y), (S.X[:5], S.y), (S.X.astype(str) + "x", S.y)]
-    for X, y in tables + [(S.X, S.y * 1e70), (S.X, np.where(S.y > 0, np.inf, S.y)), (S.X, S.y.astype(str) + "x")]:
+    for X, y in ((S.X * 1e70, S.y), (S.X, S.y * 1e70), (S.X[:, :5], S.y), (S.X[:5], S.y)):
         with pytest.raises(ValueError): model.partial_fit(X, y)
-        assert pickle.dumps(model) == before
-    for X in (hole, S.X[:, :5], S.X[0], S.X.astype(str) + "x"):
-        with pytest.raises(ValueError): model.predict(X)
     with pytest.raises(ValueError, match="n_features = 1"): OSLRRegressor(costs=[1.0]).fit(S.X[:, :1], S.y)
     with pytest.raises(NotFittedError): OSLRRegressor().predict(S.X)
 
@@ -315,8 +310,7 @@ def test_groups():
         river.learn_one(x, v)
     assert loss / 750 < 0.45 * y.var() and river.learner_.groups is not None and set(river.weights) <= {*names[:6], "a"}
     for kw, words in (({"feature_groups": groups[1:]}, "number of groups = 11"), ({"budget": 8}, "from 1 to 7 .of 7 that are for"),
-                      ({"feature_groups": groups, "learner": "own.CoinBetting"}, "no other learner knows groups"),
-                      ({"costs": [1.0] * 12, "budget": 3.0}, r"shape of costs = \(12,\): it must be \(7,\)")):
+                      ({"feature_groups": groups, "learner": "own.CoinBetting"}, "no other learner knows groups")):
         with pytest.raises(ValueError, match=words): OSLRRegressor(**{"budget": 2} | kw).fit(table, y)
     model.feature_groups = names
     with pytest.raises(ValueError, match="feature_groups = "): model.partial_fit(table, y)

@@ -48,10 +48,8 @@ def test_history_prices_and_gaps():
     old = X[:500].mask(RNG.random((500, 12)) < 0.3)[X.columns[::-1]]
     plain, taught = (OSLRClassifier(4, random_state=0).fit(X[500:512], Y[500:512], history=h) for h in (None, (old, Y[:500])))
     assert taught.score(X[700:], Y[700:]) > plain.score(X[700:], Y[700:]) + 0.05 and taught.n_features_seen_ == 48
-    costs = {f"c{i}": 1.0 + (i == 7) for i in range(12)}
-    assert OSLRClassifier(4.0, costs=costs, random_state=0).fit(X, Y).score(X, Y) > 0.75
-    groups = ["a"] * 3 + ["b"] * 3 + ["c"] * 3 + ["d"] * 3
-    assert OSLRClassifier(2, feature_groups=groups, random_state=0).fit(X, Y).score(X, Y) > 0.75
+    for budget, more in ((4.0, {"costs": {f"c{i}": 1.0 + (i == 7) for i in range(12)}}), (2, {"feature_groups": [*"aaabbbcccddd"]})):
+        assert OSLRClassifier(budget, random_state=0, **more).fit(X, Y).score(X, Y) > 0.75
     with pytest.warns(UserWarning, match="rows were left out"):
         holes = OSLRClassifier(4, random_state=0).fit(X.mask(RNG.random(X.shape) < 0.05), Y)
     assert 0 < holes.n_left_out_ < 600 and holes.score(X, Y) > 0.7

@@ -36,18 +36,15 @@ def test_fit_is_simulate_and_score_is_that_of_scikit_learn():
     ends = model.predict_interval(X, 0.8)
     assert ends.shape == (700, 3, 2) and np.allclose(ends.mean(axis=-1), p)
     assert 0.6 < ((ends[..., 0] <= Y) & (Y <= ends[..., 1])).mean() <= 1
-    parts = OSLRRegressor(5, random_state=3)
-    for rows in np.array_split(np.arange(700), 5): parts.partial_fit(X[rows], Y[rows])
+    parts = OSLRRegressor(5, random_state=3).partial_fit(X[:300], Y[:300]).partial_fit(X[300:], Y[300:])
     assert np.array_equal(parts.coef_, model.coef_) and np.array_equal(parts.y_range_, model.y_range_)
     assert cross_val_score(clone(model), X, Y, cv=3).min() > 0.7 and cross_val_predict(clone(model), X, Y, cv=3).shape == Y.shape
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), p)
 
 
 def test_labels_of_all_kinds():
     whole = np.round(Y)
-    told = [OSLRRegressor(5, random_state=0).fit(X, y).predict(X) for y in (
-        whole, whole.astype(int), whole.astype(np.float32), whole.tolist(), whole.astype(object), pd.DataFrame(whole))]
-    assert all(np.array_equal(told[0], p) for p in told[1:])
+    told = [OSLRRegressor(5, random_state=0).fit(X, y).predict(X) for y in (whole, whole.astype(object))]  # others: test_labels.py
+    assert np.array_equal(*told)
     one = OSLRRegressor(5, random_state=0).fit(X, Y[:, 0])
     with pytest.warns(DataConversionWarning): column = OSLRRegressor(5, random_state=0).fit(X, Y[:, :1])
     assert np.array_equal(one.coef_, column.coef_) and column.predict(X).shape == (700,)

@@ -15,21 +15,16 @@ from http.client import HTTPConnection
 import jsonschema
 import pytest
 from conftest import TOP, command
-from test_service import ARGS, fresh, same_state, session
+from test_service import ARGS, Process, fresh, same_state, session
 
 from oslr_nb.practice import service as sv
 from oslr_nb.practice import web
 
 
-class Server:
+class Server(Process):
     "The command at a free port; it can be asked when its first line is there."
 
-    def __init__(self, *args):
-        words = [sys.executable, "-m", "oslr_nb", "serve", *ARGS, "--http", "0", *map(str, args)]
-        self.p = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        line = self.p.stdout.readline()
-        assert line, self.p.stderr.read().decode()
-        self.ready = json.loads(line)
+    def __init__(self, *args): super().__init__("--http", "0", *args)
 
     def send(self, data=None, kind=web.JSON, path=""):
         "Status and body of the answer to a POST, or to a GET if there is no data."
@@ -39,10 +34,7 @@ class Server:
         except urllib.error.HTTPError as error:
             with error: return error.code, error.read()
 
-    def end(self, number=signal.SIGTERM):
-        self.p.send_signal(number)
-        rest, err = self.p.communicate()
-        return self.p.returncode, rest, err
+    def end(self, number=signal.SIGTERM): return super().end(number)
 
 
 @pytest.fixture
@@ -55,7 +47,7 @@ def serve():
     yield begin
     for server in begun:
         server.p.kill()
-        server.p.communicate()
+        server.p.wait()
 
 
 def test_the_answers_of_the_pipes_and_what_they_leave(serve, tmp_path):

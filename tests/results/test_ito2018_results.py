@@ -64,27 +64,6 @@ def test_a_dictionary_of_another_size_gives_the_same_predictions(method):
         assert (scales["radius"], scales["step"]) == (2.0, 4 / math.sqrt(10))
 
 
-@pytest.mark.parametrize(("d", "k"), [(7, 1), (7, 3), (7, 4), (7, 7)])
-def test_the_best_sparse_weights_are_found(d, k):
-    from oslr_nb.core.game.run import best_sparse
-    rng = np.random.default_rng(d * k)
-    X, y = rng.standard_normal((60, d)), rng.standard_normal(60)
-    full = np.linalg.lstsq(X, y, rcond=None)[0]
-    if k < d: assert math.isclose(pages.sparse_excess(X, y, k), best_sparse(X, y, k).loss - ((X @ full - y) ** 2).sum())
-
-
-def test_distance_of_a_sample_from_its_own_law():
-    "Printed numbers that are means of five of ours are not far; moved by five of their deviations they are."
-    rng = np.random.default_rng(0)
-    x = {m: 1000 + 100 * rng.standard_normal((8, 100)) for m in pages.METHODS}
-    means = {m: x[m][:, :5].mean(axis=1) for m in pages.METHODS}
-    for shift, near in ((0.0, True), (250.0, False)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pages, "REGRETS", {m: tuple(means[m] + shift) for m in pages.METHODS})
-            total, p = pages.distance(x, pages.METHODS)
-        assert (p > 0.05) == near and (total / 32 < 1.6) == near
-
-
 def test_cells_give_what_is_stored(monkeypatch):
     "One of each kind but that which the page runs again."
     kept = stored_result("ito2018_tables")[pages.FITTED]
