@@ -22,7 +22,6 @@ from oslr_nb.core.base.parameters import Step, declared
 from oslr_nb.core.game.environment import measure, split_query
 from oslr_nb.core.game.registry import module_of, papers
 from oslr_nb.core.mathematics import bandits, designs, experts, geometry, oco, sparse
-from oslr_nb.ledger.problems import linear_table, signs
 from oslr_nb.papers import hazan2012, ito2017, ito2018, kale2017, murata2018
 from oslr_nb.practice import data as streams
 
@@ -195,13 +194,13 @@ FUNCTIONS = functions()
 # a good value for each name of an argument; functions whose arguments mean something else have their own line
 SCALARS = {"d": D, "budget": BUDGET, "k": K, "top": K, "T": T, "m": T, "n": 3, "radius": 1.0, "radius_2": 1.0, "x_norm": 1.0, "x_max": 1.0,
            "y_max": 1.0, "step": 1.0, "hedge_step": 1.0, "delta": 0.1, "eps": 0.1, "sigma_min": 0.4, "sigma_max": 0.8, "phi": 0.5, "q": 0.5,
-           "warm": 10, "draws": 3, "ridge": 1.0, "seed": 0, "rng": 0, "weight": 0.5, "order": 1, "w_norm": 0.5,
+           "draws": 3, "ridge": 1.0, "seed": 0, "rng": 0, "weight": 0.5, "order": 1, "w_norm": 0.5,
            "l1": 1.0, "rounds": 10, "reading": "observed", "s": 2, "r": 2, "G": 1.0, "N": 5, "second": 1.0, "low": 0.5, "a": 1.0,
            "M": 3, "K": 3, "keep": 2, "centred": False, "t": 2.0, "largest": 20.0, "kappa": 1.2, "k1": 2, "batch": 5, "squares": 2.0,
            "noise": 0.1, "eta": 0.1, "B": 1.0, "Y": 1.0, "sigma": 0.5, "k0": 3, "block": 10, "p": 2}
 VECTORS = {"w": np.full(D, 0.1), "u": np.full(D, 0.1), "lam": np.linspace(1, 2, T), "X": X, "y": Y, "moments": np.full(D, 0.06),
            "radii": [0.5, 1.0], "x": np.full(D, 0.2), "S": [0, 1], "A": np.eye(D), "v": np.full(D, 0.5), "b": np.linspace(-1, 1, D),
-           "g": np.ones((T, D)), "V": np.eye(D), "h": np.arange(D) / D, "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
+           "g": np.ones((T, D)), "V": np.eye(D), "costs": np.ones((T, 5)), "weights": np.full((T, 5), 0.2),
            "losses": np.tile(np.linspace(0, 1, 5), (T, 1)), "sets": np.tile([0, 1], (T, 1)), "favourites": [0, 1], "support": [0, 1]}
 GOOD = SCALARS | VECTORS
 # functions that mean something else by a name
@@ -231,7 +230,6 @@ OTHERWISE = {
        for name in ("textbook", "textbook_adaptive")},
     **{name: {"choose": lambda t, w: np.arange(BUDGET)} for name in ("ito2017.algorithm_1", "own.algorithm_1_adaptive")},
     "ito2017.algorithms_2_3": {"sets": [np.arange(BUDGET)] * 5, "explorer": lambda s: 9.0, "rate": lambda t: 8.0, "mu": lambda s: 0.1},
-    "ito2017.asymptotic_constants": {"table": linear_table(signs(BUDGET) / 2, np.r_[0, 0, 0, 0.8], 0.2), "budget": 3, "rate": 5.0},
     **{f"ito2017.bound_{name}": {"w": np.eye(D)[0]} for name in ("6_sharpened", "6_uniform", "7_uniform", "theorem_6", "theorem_7")},
     **{f"hazan2012.{name}": {"q": None, "ridge": True}
        for name in ("estimate_moment", "bound_aerr", "bound_aerr_adaptive", "bound_aelr", "data_dependent_q",
@@ -262,14 +260,13 @@ OTHERWISE = {
     "murata2018.block_gradient": {"theta": np.eye(D)[0], "width": D},
     **{f"murata2018.{name}": {"problem": murata2018.SparseProblem(D, K, K, 1.5, 2.0, 0.5), "eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0,
                               "batches": [100, 200]}
-       for name in ("contraction_factor", "bound_exploration", "exploration_plan", "check_theory", "exploration_rate")},
+       for name in ("contraction_factor", "bound_exploration", "exploration_plan", "exploration_rate")},
     "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
     "own.bets_of": {"g": np.linspace(-1, 1, T)},
     "own.bound_bet": {"u": 1.0, "hint": 2.0, "squares": 5.0},
     "own.bound_coin_betting": {"eigenvalue": 0.5, "condition": 2.0, "log": 3.0},
     "own.mixed_prediction": {"guesses": [0.1, 0.5], "losses": [1.0, 2.0], "low": -1.0, "high": 1.0},
     "own.bound_aggregation": {"experts": 5, "T": 8, "residuals": [1.0, 1.0, 1.0]},
-    "own.textbook_pairwise": {"sets": [[0, 1, 2]] * T},
     "li2025.li_chances": {"q": np.full(D, 1 / D), "m": 3},
     "li2025.li_estimates": {"x_B": [0.1, 0.2, 0.3], "B": [0, 1, 2], "y": 1.0, "q": np.full(D, 1 / D), "m": 3},
     **{f"li2025.{name}": {"sigma": 0.5, "w_min": 0.1, "phi": 0.8, "t": 3, "reach": 1.0, "k": None}

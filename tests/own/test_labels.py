@@ -273,19 +273,6 @@ def test_saved_and_loaded_anywhere_in_a_round(tmp_path, stop):
     with pytest.raises(ValueError, match=r"2\.held"): new.set_state(header, arrays)
 
 
-def test_places_become_one_learner():
-    X, Y = table(14, T=1200)
-    begun = oslr.auto(12, 5, labels=3, seed=0)
-    oslr.simulate(begun, X[:300], Y[:300])
-    parts = [copy.deepcopy(begun) for _ in range(3)]
-    for p, lr in enumerate(parts): oslr.simulate(lr, X[300 + 300 * p :][:300], Y[300 + 300 * p :][:300], seed=p)
-    one = oslr.merge(parts, since=begun)
-    assert [r.num[0]["rounds"] for r in one.party] == [1200] * 3
-    errors = [np.mean((lr.predict_of(X) - Y) ** 2 / Y.var(axis=0)) for lr in (one, *parts)]
-    assert errors[0] < np.mean(errors[1:])
-    with pytest.raises(ValueError, match="learners"): oslr.merge([begun, oslr.auto(12, 5, labels=2, seed=0)])
-
-
 def test_where_everything_is_bought_all_features_predict():
     X, Y = table(15)
     lr = oslr.auto(12, 12, labels=3, seed=0)

@@ -110,6 +110,7 @@ def test_refused():
     "Other arguments, other names, another kind of learner, a round that is not over, nothing."
     a, b = oslr.auto(6, 3, seed=0), oslr.auto(6, 4, seed=0)
     with refused("learners = "): merge([a, b])
+    with refused("learners = "): merge([oslr.auto(12, 5, labels=m, seed=0) for m in (2, 3)])
     with refused("learners = "): merge([])
     with refused("learners = "): merge(a)
     with refused("learner = 3"): merge([a, 3])

@@ -22,13 +22,9 @@ def test_values_at_the_ends():
         own.bound_adaptive_noise(**common | {"sigma_max": 2.1}, noise=0)
 
 
-def test_tiny_streams_and_no_reason_to_tune():
-    "Labels whose squares underflow: weights 0; a little larger: the run of labels of any size. It beats the steps of the theorems."
+def test_tiny_streams():
+    "Labels whose squares underflow: weights 0; a little larger: the run of labels of any size."
     X, y, lr = STREAM, LABELS * 2.0**-500, ito2017.RDA1(8, 5, k=2, step="adaptive", seed=1)
     assert (oslr.simulate(lr, X, y).predictions == 0).all() and 0 <= lr.num.view(SCALARS)[0]["squares"] < NOTHING and (lr.coef_ == 0).all()
     run = [oslr.simulate(ito2017.RDA1(8, 5, k=2, step="adaptive", radius=c, seed=1), X, c * LABELS).predictions for c in (1.0, 2.0**-90)]
     assert (run[1] == 2.0**-90 * run[0]).all() and run[0].any()
-    losses = {}
-    for step in (1.0, ito2017.sharpened_step(8, 5, 2), "adaptive"):
-        losses[step] = oslr.simulate(ito2017.RDA1(8, 5, k=2, top=2, step=step, seed=1), STREAM, LABELS).losses.sum()
-    assert losses["adaptive"] < 0.5 * min(v for step, v in losses.items() if step != "adaptive")

@@ -94,11 +94,14 @@ def test_service(tmp_path):
     X = rng.standard_normal((200, 4))
     path = tmp_path / "old.csv"
     path.write_text("y,a,b,c,d\n" + "".join(f"{2 * x[1]:.6f}," + ",".join(f"{v:.6f}" for v in x) + "\n" for x in X))
-    old, lr, plain = History(path, "y"), *(first_learner("auto", 4, 2, 0) for _ in range(2))
-    old.teach(lr)
-    plain.learn_whole(X.round(6), (2 * X[:, 1]).round(6))
-    assert all(np.array_equal(a, b) for a, b in zip(lr.state()[1].values(), plain.state()[1].values(), strict=True))
-    assert set(ask(Service(lr), "query", id=0)["names"]) <= {*"abcd"} and lr.num[0]["given"] == 200
+    old = History(path, "y")
+    for names, order in (((), slice(None)), (tuple("dcba"), slice(None, None, -1))):
+        lr, plain = (first_learner("auto", 4, 2, 0) for _ in range(2))
+        lr.names_ = names
+        old.teach(lr)
+        plain.learn_whole(X[:, order].round(6), (2 * X[:, 1]).round(6))
+        assert all(np.array_equal(a, b) for a, b in zip(lr.state()[1].values(), plain.state()[1].values(), strict=True))
+        assert lr.names_ == (names or tuple("abcd")) and set(ask(Service(lr), "query", id=0)["names"]) <= {*"abcd"}
     with refused("columns of history"): old.teach(first_learner("auto", 5, 2, 0))
     with refused("target = None"): History(path, None)
     old.teach(first_learner("own.CoinBetting", 4, 2, 0))
