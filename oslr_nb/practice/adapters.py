@@ -57,9 +57,8 @@ def offers_of(model: Any, d: int, names: tuple) -> tuple[np.ndarray | None, list
 
 
 def budget_of(budget: Any, d: int, costs: np.ndarray | None = None) -> float:
-    """The number of features, or groups, to buy a round, from 1 to d, or the money to spend.
+    """The features, or groups, to buy a round, from 1 to d: a number, a share, rounded up and 2 at least, or None for half of them.
 
-    budget: a number; or a share, above 0 and at most 1, rounded up and 2 at least; or None for half of the features.
     With prices `costs` (d,): money, or None for half of their sum.
     """
     if costs is not None:
@@ -159,10 +158,7 @@ class OSLREstimator:
         return self._learn_more(X, y, self._targets)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of the labels' variance that `predict` explains, or of the classes that it names.
-
-        X (n, d), y (n,): as for `fit`, matched by the index of pandas that they share. sample_weight: of the rows.
-        """
+        "The share of the labels' variance that `predict` explains, or of the classes that it names; arguments as for `fit`."
         return float(super().score(X, aligned(y, X), sample_weight))  # type: ignore[misc]
 
     def _targets(self, X: Any, y: Any) -> Any:
@@ -199,8 +195,8 @@ class OSLREstimator:
         y = check_magnitude("y", check_labels(y, len(X), y.shape[1:] if several else ()))
         return X, np.where(gone, np.nan, y) if several else y, names
 
-    def _offers(self, d: int) -> tuple[int, float, int, Any, Any]:
-        "Features, budget, seed, prices and groups of a new learner."
+    def _new(self, d: int, names: tuple, shape: tuple[int, ...]) -> tuple[Any, int]:
+        "A new learner of labels of a shape, and its seed."
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)): seed = int(check_random_state(seed).randint(2**31 - 1))
         seed = check_int("random_state", seed, 0)
@@ -208,11 +204,6 @@ class OSLREstimator:
         budget, d = max(budget_of(self.budget, n, costs), 2 if d == 1 else 0), max(d, 2)
         if n == 1 < d and costs is not None and groups is None:
             fail("n_features", 1, "at least 2", "with prices; a single feature leaves nothing to choose")
-        return d, budget, seed, costs, groups
-
-    def _new(self, d: int, names: tuple, shape: tuple[int, ...]) -> tuple[Any, int]:
-        "A new learner of labels of a shape, and its seed."
-        d, budget, seed, costs, groups = self._offers(d)
         lr = self._make(d, budget, seed, costs, groups, shape)
         lr.names_ = names if len(names) == d else ()
         return lr, seed
@@ -533,10 +524,9 @@ class OSLRClassifier(OSLREstimator, ClassifierMixin, BaseEstimator):
 class AFAMethod:
     """A classifier that has learnt, as a method of AFABench: which feature is next, and probabilities from those that are known.
 
-    learner: an `own.Classifier`; nothing is learnt here. device: kept, and not used. Arrays are of numpy or of PyTorch, which is not
-    needed, and answers are of the same kind. Features have the shape (*batch, *feature_shape), the second (d,) if it is not given, and are
-    numbered as they lie in memory. Classes have the order of `learner.classes`. Labels are ignored. Ours, for the interface in
-    `afabench/common/custom_types.py` of AFABench, April 2026.
+    learner: an `own.Classifier`; nothing is learnt here. Answers are arrays of numpy or PyTorch, as what is given. Features have the shape
+    (*batch, *feature_shape), the second (d,) by default, and are numbered as they lie in memory. Classes have the order of
+    `learner.classes`. Ours, for the interface in `afabench/common/custom_types.py` of AFABench, April 2026.
     """
 
     has_builtin_classifier, cost_param = True, None
@@ -633,17 +623,11 @@ class OneAtATime:
         self.n_features_seen_, self.ignored_, self.settings_ = 0, set[Any](), dict[str, Any]()
 
     def predict_one(self, x: Any) -> Any:
-        """Predict from bought features, without learning: a number, or the most probable class.
-
-        x: a mapping to values from their names, of which only those of the purchase are read.
-        """
+        "Predict from bought features, without learning: a number, or the most probable class. x: a mapping, read where it is bought."
         return float(self._buy(x))
 
     def learn_one(self, x: Any, y: Any, given: bool = False) -> None:
-        """Learn from the bought values of an example and its label, or class.
-
-        given: whether the example is history, which was not bought: all values in `x` are read, and there may be any number.
-        """
+        "Learn from the bought values of an example and its label, or class; given: it is history, of which all values are read."
         given, y = check_flag("given", given), self._label(y)
         if given:
             if self.learner_ is None: self._begin(x)

@@ -56,10 +56,7 @@ class Books:
 
 # %% ../../nbs/practice/blocks.ipynb #ee0a7d46
 class BlockRefused(ValueError):
-    """A block that could not be fetched or played; the learner has learnt all blocks before it, and nothing of this one.
-
-    block: which block, from 0. run: the play of the blocks before it.
-    """
+    "Block number `block`, from 0, could not be fetched or played; the learner has learnt those before it, whose play is `run`."
 
     def __init__(self, message: str, block: int, run: BlockRun):
         super().__init__(message)

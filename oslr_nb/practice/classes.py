@@ -129,14 +129,14 @@ def class_results(names: tuple[str, ...], tally: dict[str, np.ndarray], mistakes
             "reliable": reliable, "mistakes": mistakes.tolist() if stated else None}
 
 
-def word(name: str) -> str:
-    "The name of a class as it may stand in a Markdown table."
-    return " ".join(name.split()).replace("|", "\\|")[:40]
+def cell(text: str) -> str:
+    "A name as it may stand in a Markdown table."
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def class_text(r: dict[str, Any]) -> list[str]:
     "Scores, answers and reliability as Markdown."
-    c, names = r["classes"], [word(name) for name in r["classes"]["names"]]
+    c, names = r["classes"], [cell(name)[:40] for name in r["classes"]["names"]]
     answers = "cost of the answers a row" if c["mistakes"] else "share of wrong answers"
     rows = [("Brier score", *(f"{v:.4f}" for v in c["brier"])), (answers, *(f"{v:.4g}" for v in c["cost"]))]
     if c["area"] is not None: rows.append(("area under the curve (AUC)", f"{c['area']:.3f}", "0.500"))

@@ -46,10 +46,9 @@ def numbers_in(name: str, column: Any, missing: list[str], row: int) -> np.ndarr
 def predict_table(model: str | Path, rows: str | Path) -> tuple[dict[str, np.ndarray], list[str]]:
     """Predict the rows of a table with a saved learner, as the command `oslr predict` does; nothing is learnt.
 
-    model: the .npz file of a learner with names. rows: CSV with a line of names, or Parquet; only the columns that the model
-    needs are read, by name. Returns columns (n,) in the order of the rows: "prediction", with a number behind it for several labels, and
-    of a model of classes the most probable one and the probability of each; and sentences on replaced values: the mean replaces a missing
-    value, and a word that the model does not know. Ours.
+    model: the .npz file of a learner with names. rows: CSV or Parquet; columns are found by name. Returns columns (n,): "prediction", with
+    a number behind it for several labels, and of a model of classes the most probable one and the probability of each; and sentences on
+    replaced values: the mean replaces a missing value, and a word that the model does not know. Ours.
     """
     (learner, about), path = read_model(check_path(model)), check_path(rows)
     features, missing, tried = about["features"], about["missing"], Tried()

@@ -208,10 +208,7 @@ def option_text(name: str, value: str | None, terminal: bool) -> str:
 
 
 class TableRefused(ValueError):
-    """Everything that is wrong with a table or the arguments, one sentence each.
-
-    parts: sentences, and troubles with columns. features: how many there would be with the options that help; None if unknown.
-    """
+    "All that is wrong with a table, as sentences and troubles with columns. features: how many the options that help leave, or None."
 
     def __init__(self, parts: Sequence[str | Trouble], features: int | None = None):
         super().__init__(parts, features)
@@ -451,11 +448,8 @@ def survey_table(
 ) -> Survey:
     """Read a table once to check its columns, and refuse all text, numbers too large and gaps that cannot be used at once.
 
-    path: CSV with a line of names, in UTF-8, or Parquet. encode: whether a column of text becomes one feature for each of its values,
-    at most 1000; or names of columns for which that is so whatever they hold, with "*" for all others where it makes sense.
-    ignore: columns that are left out, "" for those without a name. missing: words that count as missing, in addition to `MISSING` in
-    columns of numbers. keep: columns that stay though they seem only to name the rows. classify: whether the target is a class.
-    labelled: whether rows without a label are left out; the sentences do not count them then. Ours; `nbs/practice/reading.ipynb`.
+    path, encode, ignore, missing, keep, classify: as for `run_table`; text becomes at most 1000 features. labelled: whether rows without a
+    label are left out; the sentences do not count them then. Ours; `nbs/practice/reading.ipynb`.
     """
     if isinstance(encode, bool): encode = ["*"] * encode
     encode, ignore, missing, keep = (names_in(*v) for v in (("encode", encode), ("ignore", ignore), ("missing", missing), ("keep", keep)))
@@ -535,10 +529,9 @@ def joined(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.n
 
 
 def blocks(path: Path, survey: Survey, size: int, skip: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Read a table, but for the first `skip` rows, in blocks of `size` rows; the last one may have fewer.
+    """Read a table, but for its first `skip` rows, as features (n, d), NaN where missing, and labels, in blocks of `size` rows. Ours.
 
-    Yields X (n, d): features, NaN where a value is missing; y (n,): labels. At the end the table is refused if a value has changed since
-    `survey_table` read the file. Ours.
+    At the end the table is refused if a value has changed since `survey_table` read the file.
     """
     parts, n, rows, sums = [], 0, 0, Checksum(len(survey.at))
     for batch in batches(path, survey.at):

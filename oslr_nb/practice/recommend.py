@@ -315,7 +315,9 @@ def recommend(
     curve = steps(curve, s.buys, s.costs)
     losses = dict(zip(("auto", "auto, second half"), played, strict=True)) if played else {}
     said = [about_budget(s, curve), *about_rounds(s, losses), *about_history(s), about_change(s, losses), *about_columns(s)]
-    return Advice(call_of(s, budget), s.n, s.d + len(s.spare), float(budget), losses, s.spare, curve, said, s.ids, s)
+    extra = ", costs=costs" * (s.costs is not None) + ", groups=groups" * (s.groups is not None)
+    call = f"oslr.auto({s.d + len(s.spare)}, {budget:g}{extra})"
+    return Advice(call, s.n, s.d + len(s.spare), float(budget), losses, s.spare, curve, said, s.ids, s)
 
 # %% ../../nbs/practice/recommend.ipynb #84221e9e
 def wanted_budget(X: Any, y: Any, costs: Any, groups: Any) -> float:
@@ -326,12 +328,6 @@ def wanted_budget(X: Any, y: Any, costs: Any, groups: Any) -> float:
     point = enough(loss_curve(s.X, s.y, budgets_of(s.sold, most, s.costs), s.costs, s.groups))
     if s.costs is not None and s.money is not None: return float(f"{s.money / 6:.3g}") if point is None else point.budget
     return 2 if point is None else int(point.budget)
-
-
-def call_of(s: Sample, budget: float) -> str:
-    "The call that makes the learner to start with."
-    extra = ", costs=costs" * (s.costs is not None) + ", groups=groups" * (s.groups is not None)
-    return f"oslr.auto({s.d + len(s.spare)}, {budget:g}{extra})"
 
 # %% ../../nbs/practice/recommend.ipynb #44f96c3b
 def about_budget(s: Sample, curve: list[BudgetLoss]) -> str:
@@ -402,11 +398,10 @@ def recommend_table(
     encode: bool | Sequence[str] = False, impute: bool = False, ignore: Sequence[str] = (), missing: Sequence[str] = (),
     keep: Sequence[str] = (), classify: bool = False, labelled: bool = False,
 ) -> Advice:
-    """Give the answer of `recommend` on a CSV or Parquet file, and say what was made of the file.
+    """Give the answer of `recommend` on a CSV or Parquet file, and say in its `table` what was made of the file.
 
-    path, target, costs, encode, ignore, missing, keep, labelled: as for `run_table`; budget: as for `recommend`. impute: whether the
-    mean of the known values of its column stands in for a missing value. classify: whether the target is one of two classes, which then
-    count as 0 and 1. `table` of the answer says what was left out. Ours.
+    impute: whether the mean of its column stands in for a missing value. classify: whether the target is one of two classes, 0 and 1. The
+    others are as for `run_table`, and budget as for `recommend`. Ours.
     """
     from oslr_nb.practice.reading import read_whole, survey_table
     from oslr_nb.practice.tables import groups_of, read_costs

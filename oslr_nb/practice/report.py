@@ -24,7 +24,7 @@ from ..core.base.storage import replace_file, write_whole
 from ..own.moments.classes import Classifier
 from ..own.moments.learner import PairwiseLeastSquares
 from .budgets import BudgetLoss, best_features, budgets_of, loss_curve, order_words, standardised, steps
-from .classes import class_results, class_text, curved_hint
+from .classes import cell, class_results, class_text, curved_hint
 from .data import markdown
 from .reading import Survey, read_whole
 from .scaling import FAR, LIMIT, Scaled
@@ -61,13 +61,6 @@ def compare(M: np.ndarray, menu: Menu) -> dict[str, Any] | None:
     return {"ridge": ridge, "penalty": penalty, "sparse": left * variance, "support": support, "variance": variance}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de08
-def scaling_of(lr: Scaled) -> dict[str, Any]:
-    "Scales in use, and how often something was cut off."
-    numbers = {"centre": lr.centre, "deviation": lr.size, "cut_off": lr.clipped, "left_out": lr.left_out}
-    take = lambda part: {name: a[part].tolist() for name, a in numbers.items()}
-    return {"warm": lr.warm, "label": take(-1), "features": take(slice(0, -1))}
-
-
 def gaps_of(survey: Survey, tally: dict[str, np.ndarray]) -> dict[str, dict[str, int]]:
     "For each column with missing numbers: how many are missing, and how those that were bought were replaced."
     numbers = {"bought": tally["counts"], "made_up": tally["made_up"], "skipped": tally["unknown"]}
@@ -139,7 +132,10 @@ def gather(
         out["intervals"] = {str(level): told for level, told in lr.intervals_.items()}  # share of labels inside, mean width
     times = np.diff(np.unique(parts_of(T)), prepend=0)
     out["raster"] = {"rounds": times.tolist(), "bought": tally["raster"][: len(times)].tolist()}
-    if isinstance(lr, Scaled): out["scaling"] = scaling_of(lr)
+    if isinstance(lr, Scaled):
+        scales = {"centre": lr.centre, "deviation": lr.size, "cut_off": lr.clipped, "left_out": lr.left_out}
+        of = lambda part: {name: a[part].tolist() for name, a in scales.items()}
+        out["scaling"] = {"warm": lr.warm, "label": of(-1), "features": of(slice(0, -1))}
     if prices is None: return out
     of_a_row = sum(dict(zip(facts["groups"] or survey.owners, prices.tolist(), strict=True)).values())  # what is sold together is paid once
     at = np.unique(facts["groups"] or range(len(prices)), return_index=True)[1] if facts["groups"] else np.arange(len(prices))
@@ -148,11 +144,6 @@ def gather(
     return out | {"spent": float(counts @ paid), "price_of_everything": float(of_a_row) * T, "prices": paid.tolist()}
 
 # %% ../../nbs/practice/report.ipynb #a1c0de0a
-def cell(text: str) -> str:
-    "A name as it may stand in a Markdown table."
-    return " ".join(text.split()).replace("|", "\\|")
-
-
 def losses_table(r: dict[str, Any]) -> str:
     "Losses of the learner and of the methods that it is compared with."
     buys = f"for {r['budget']:g} a row" if r["priced"] else f"{r['budget']} {'groups' if r['groups'] else 'features'} a row"
@@ -257,11 +248,6 @@ def history_text(r: dict[str, Any]) -> list[str]:
             "them differ: what the learner concludes from the history may be wrong for rows in which they are always measured.", ""]
 
 
-def order_hint(r: dict[str, Any]) -> list[str]:
-    "A sentence on a table that is sorted by its label."
-    return [] if r["shuffle"] is not None or not r["loss_of_running_mean"] else order_words(r["label_runs"], r["rows"])
-
-
 def idle_hint(r: dict[str, Any]) -> list[str]:
     "A sentence on the feature that was bought most and has no weight."
     i = int(np.argmax(r["bought"]))
@@ -273,7 +259,8 @@ def idle_hint(r: dict[str, Any]) -> list[str]:
 
 def hints(r: dict[str, Any]) -> list[str]:
     "Sentences on a table too short, a learner that has learnt nothing, and one that was left behind; each with the option that helps."
-    T, out, h = r["rounds"], [*order_hint(r), *idle_hint(r)], r["hindsight"]
+    T, h, in_order = r["rounds"], r["hindsight"], r["shuffle"] is None and r["loss_of_running_mean"]
+    out = [*(order_words(r["label_runs"], r["rows"]) if in_order else []), *idle_hint(r)]
     if r["rows"] < 100:
         seen = sum(r["bought"]) / len(r["features"])
         out.append(f"{r['rows']} rows are few: each feature was bought in about {seen:.0f} of them, and in another order the same rows can "

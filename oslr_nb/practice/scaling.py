@@ -161,10 +161,7 @@ def play_scaled(
     words: np.ndarray, X: tuple, y: np.ndarray, rows: np.ndarray, plan: Any, state: Any, s: Scales, m: Means, limits: tuple,
     raw: np.ndarray, out: np.ndarray, bought: np.ndarray,
 ) -> int:
-    """Rounds of OSLR as `play_rounds` plays them, on numbers that are standardised (unless s is empty), with means for missing values.
-
-    limits: on a value as the learner sees it, on the sum of squares, on the label. raw (budget,): what was bought, in its own units.
-    """
+    "Rounds of OSLR as `play_rounds` plays them, standardised unless s is empty, with means for missing values, and three limits."
     S, values, d, scaled = state.S, state.values, s.centre.size - 1, s.centre.size > 0
     for t in range(rows.size):
         n, squares, label = 0, 0.0, y[rows[t]]
@@ -369,8 +366,13 @@ class Scaled(Learner):
         return min(n, int(self.warm - self.num[0])) if self._warming else self.learner._part(n, score)
 
     def _rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple, score: bool) -> int:
-        if self._warming: return self._warm_rounds(X, y, rows, books)
-        return self._scaled_rounds(X, y, rows, NO_MEANS, books)
+        if not self._warming: return self._scaled_rounds(X, y, rows, NO_MEANS, books)
+        for t, row in enumerate(rows):
+            values = np.array([entry(X, row, i) for i in self._query()])
+            if not (np.abs(values) <= LARGEST).all(): return t
+            books[0][t] = self._predict(values)
+            self._update(float(y[row]))
+        return len(rows)
 
     def _scaled_rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, m: Means, books: tuple) -> int:
         inside, limits = self.learner, (math.inf, math.inf, math.inf)  # standardised numbers are within those of the learner inside
@@ -380,15 +382,6 @@ class Scaled(Learner):
         self.num[1] = inside._cost = n = int(books[1][min(played, rows.size - 1)])
         self.S[:n] = inside.S[:n]
         return played
-
-    def _warm_rounds(self, X: tuple, y: np.ndarray, rows: np.ndarray, books: tuple) -> int:
-        "Rounds of the warm-up, in Python."
-        for t, row in enumerate(rows):
-            values = np.array([entry(X, row, i) for i in self._query()])
-            if not (np.abs(values) <= LARGEST).all(): return t
-            books[0][t] = self._predict(values)
-            self._update(float(y[row]))
-        return len(rows)
 
     def _pause(self, played: int) -> None:
         if self.num[0] > self.warm: self.learner._pause(played)

@@ -191,26 +191,7 @@ class Examples:
         self.early.discard(name)
         self.rounds += 1
 
-    def give_up(self, name: str | int) -> None:
-        "End an example that will have no label."
-        self.find(name).skip()
-        del self.open[name]
-        self.early.discard(name)
-        self.skipped += 1
-
 # %% ../../nbs/practice/service.ipynb #57a7e0f1
-def saved_examples(examples: Examples) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    "Header and arrays of a state file: learner, open examples, counts."
-    header, arrays = examples.learner.state(whole=True)
-    plain = lambda v: v.tolist() if isinstance(v, np.ndarray) else v
-    said = lambda c: plain(c.prediction if c.probabilities is None else c.probabilities)
-    kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, said(c), name in examples.early]
-            for name, c in examples.open.items()]
-    current = next((name for name, c in examples.open.items() if c.current), None)
-    own = {"kind": "service", "learner": header, "open": kept, "current": current}
-    return own | {"rounds": examples.rounds, "skipped": examples.skipped, "losses": examples.losses}, arrays
-
-
 def read_case(
     learner: Learner, current: bool, features: list[int], rows: list[list[float]], explored: bool = True, values: Any = None,
     prediction: Any = None, early: bool = False,
@@ -220,18 +201,6 @@ def read_case(
     came = np.empty(0) if values is None else check_values("values", [None if v != v else v for v in values])
     if prediction is not None and values is None: fail("prediction", prediction, "missing like the values")
     return restored_case(learner, features, rows, came, prediction, explored, current)
-
-
-def restore_examples(examples: Examples, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    "Restore a saved service; an error leaves it unchanged."
-    rounds, skipped = (check_int(name, header[name], 0) for name in ("rounds", "skipped"))
-    kept = header["losses"] if isinstance(header["losses"][0], list) else [[*header["losses"], float(rounds)]]  # of an earlier release
-    learner, current = restored_learner(examples.learner, header["learner"], arrays), header["current"]
-    losses = check_array("losses", kept, (len(examples.losses), 5)).tolist()
-    opened = {check_id("id", name): read_case(learner, name == current, *parts) for name, *parts in header["open"]}
-    if current is not None and current not in opened: fail("current", current, "an open example")
-    examples.early = {name for name, *parts in header["open"] if len(parts) > 5 and parts[5]}
-    examples.learner, examples.open, examples.losses, examples.rounds, examples.skipped = learner, opened, losses, rounds, skipped
 
 
 def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Learner:
@@ -246,15 +215,12 @@ def restored_learner(lr: Learner, header: dict[str, Any], arrays: dict[str, np.n
 class Service(Examples):
     """A learner that answers requests, lines of JSON, about any number of examples at a time.
 
-    learner: of the registry and of protocol OSLR, at the beginning of a round. open: examples without a label, by their ids. wish: "save"
-    or "quit" after a line that asked for it; the caller does that, and makes it empty again. lines, rounds, skipped: lines read, examples
-    learnt, examples skipped. losses: for each label a list: sums of squared errors of the predictions, of squared errors of the mean label
-    before each, and of labels; the number of rounds in the first two, all but those that were predicted before any label; and the
-    number of labels.
-
-    A learner with a method `learn` (`own.PairwiseLeastSquares`, `own.CoinBetting`, `ito2017.RDA1`) may have 100,000 examples open,
-    and labels may come in any order; it learns in the order of the labels. All others hold one example at a time, and a second query
-    is refused.
+    learner: of the registry and of protocol OSLR. open: examples without a label, by their ids. wish: "save" or "quit" after a line that
+    asked for it; the caller does that, and makes it empty again. lines, rounds, skipped: lines read, examples learnt, skipped. losses: for
+    each label a list: sums of squared errors of the predictions, of squared errors of the mean label before each, and of labels; the number
+    of rounds in the first two, all but those that were predicted before any label; and the number of labels. A learner with a method
+    `learn` may have 100,000 examples open, and labels may come in any order; all others hold one example at a time, and a second query is
+    refused.
     """
 
     def __init__(self, learner: Learner):
@@ -333,7 +299,10 @@ class Service(Examples):
         return f'{{{self._asked(query)}, "learnt": {as_json(id)}, "rounds": {self.rounds}}}'
 
     def _skip(self, id: str | int) -> str:
-        self.give_up(id)
+        self.find(id).skip()
+        del self.open[id]
+        self.early.discard(id)
+        self.skipped += 1
         return ENCODE({"id": id, "skipped": self.skipped})
 
     def _weights(self) -> str:
@@ -356,16 +325,30 @@ class Service(Examples):
 
     def save(self, path: str | Path) -> None:
         "Write all that is known to one file, whole or not at all: learner, open examples, counts."
-        header, arrays = saved_examples(self)
-        write_file(path, header | {"lines": self.lines}, arrays)
+        header, arrays = self.learner.state(whole=True)
+        plain = lambda v: v.tolist() if isinstance(v, np.ndarray) else v
+        said = lambda c: plain(c.prediction if c.probabilities is None else c.probabilities)
+        kept = [[name, c.features, c.rows, c.explored, c.values.tolist() or None, said(c), name in self.early]
+                for name, c in self.open.items()]
+        current = next((name for name, c in self.open.items() if c.current), None)
+        own = {"kind": "service", "learner": header, "open": kept, "current": current}
+        counts = {"rounds": self.rounds, "skipped": self.skipped, "losses": self.losses, "lines": self.lines}
+        write_file(path, own | counts, arrays)
 
     def restore(self, path: str | Path) -> None:
         "Restore the state in which `save` was called; a file that is damaged, foreign or of another learner changes nothing."
         with in_a_sentence(f"state = {str(path)!r}: it must be a whole file written by this command"):
             header, arrays = read_file(path, "service")
-            lines = check_int("lines", header["lines"], 0)
-            restore_examples(self, header, arrays)
-        self.lines = lines
+            lines, rounds, skipped = (check_int(name, header[name], 0) for name in ("lines", "rounds", "skipped"))
+            kept = header["losses"]
+            if not isinstance(kept[0], list): kept = [[*kept, float(rounds)]]  # of an earlier release
+            learner, current = restored_learner(self.learner, header["learner"], arrays), header["current"]
+            losses = check_array("losses", kept, (len(self.losses), 5)).tolist()
+            opened = {check_id("id", name): read_case(learner, name == current, *parts) for name, *parts in header["open"]}
+            if current is not None and current not in opened: fail("current", current, "an open example")
+            early = {name for name, *parts in header["open"] if len(parts) > 5 and parts[5]}
+        self.learner, self.open, self.early, self.losses = learner, opened, early, losses
+        self.lines, self.rounds, self.skipped = lines, rounds, skipped
 
 # %% ../../nbs/practice/service.ipynb #5e41ce08
 class State:

@@ -120,8 +120,7 @@ def means_before(y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
 def play_block(lr: Learner, X: np.ndarray, y: np.ndarray, tally: dict[str, np.ndarray]) -> np.ndarray:
     """Play a block, count purchases, return the predictions (n,); compiled as far as that goes.
 
-    Before a value of a feature has been bought, no mean can replace a missing value of it: the learner then skips the round, and the
-    prediction is the mean label, as in each round before the learner has learnt.
+    Before a value of a feature has been bought, no mean can replace a missing one: the learner skips the round, and predicts the mean.
     """
     out, learnt, t = means_before(y, tally), tally["learnt"], 0
     taught = bool(learnt[0]) or tally["labels"][0] > learnt.sum()  # by history

@@ -77,11 +77,6 @@ class SeveralLabels(Learner):
     coef_, intercept_ : array (m, d), array (m,)
         Weights and intercept of each label on these features.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
     Notes
     -----
     A learner like the others, whose labels and predictions have the shape (m,). A label that is not known is NaN, and its learner then

@@ -639,8 +639,6 @@ class PairwiseLeastSquares(PairwiseMoments):
         ------
         ProtocolError
             Unless the round has been predicted, and has no label yet.
-        ValueError
-            For another level.
 
         Notes
         -----
