@@ -114,10 +114,7 @@ SetSize = Annotated[int, Integer("Features of the set, a constant one included."
 # %% ../../nbs/own/04_moment_theory.ipynb #ee5fd700
 @validated
 def sparse_minimiser(V: Moments, b: Means, k: Sparsity, B: Ball) -> np.ndarray:
-    """The k-sparse weights (d,) of l1 norm at most B that minimise w'Vw - 2 b'w, by exact search; V may be indefinite.
-
-    All supports are tried, so that at most 10^5 faces are allowed. Ours.
-    """
+    "The k-sparse weights (d,) in the l1 ball that minimise w'Vw - 2 b'w, V indefinite or not, by search over 10^5 faces at most. Ours."
     if np.abs(V - V.T).max() > 1e-9 * np.abs(V).max(): raise ValueError("V must be symmetric.")
     d = len(b)
     faces = math.comb(d, k) * (2**k + 1) if k > 1 else d
@@ -224,10 +221,7 @@ def bound_fast_regret(T: Rounds, d: Features, q: Together, B: Ball, k: Sparsity,
 # %% ../../nbs/own/04_moment_theory.ipynb #c13908fa
 @validated
 def substitution(p: Shares, z: Guesses, Y: YMax, rule: Rule = "vovk") -> float:
-    """One prediction from weighted ones, such that the square loss is at most the mixture's for every label in [-Y, Y].
-
-    Returns: the prediction, in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999.
-    """
+    "One prediction whose square loss is at most the mixture's for every label in [-Y, Y]. Source: Vovk 1990; Kivinen and Warmuth 1999."
     if abs(p.sum() - 1) > 1e-9: fail("p", p, "weights of sum 1")
     if np.abs(z).max() > Y: fail("z", float(z[np.abs(z).argmax()]), f"of magnitude at most Y = {Y:g}")
     return mixed(p, z / Y, 0.5)[0] * Y if rule == "vovk" else float(p @ z)

@@ -371,10 +371,7 @@ def features_of(used: list[Column]) -> tuple[list[str], list[float]]:
 def check_names(
     found: tuple[list[str], list[str]], target: str, ignore: Sequence[str], encode: Sequence[str], keep: Sequence[str],
 ) -> tuple[list[str], list[str]]:
-    """Whether the columns that are named are there, and all that are used have names of their own.
-
-    found: as `names_of` gives them. Returns the names without blanks around them, and those that are left out unasked. Ours.
-    """
+    "Whether the named columns are there, and those in use have names of their own. Returns names, stripped, and those left out. Ours."
     if not isinstance(target, str): fail("target", target, "the name of a column")
     names, tried = [name.strip() for name in found[0]], Tried()
     tried(find_column, "target", target, names)

@@ -32,11 +32,7 @@ PORTION = 4  # pieces a worker gets before their results are seen, where joblib 
 
 
 def hand_out(f: Callable[..., Any], todo: list[tuple[Any, ...]], jobs: int | None = None) -> Generator[tuple[int, Any], None, None]:
-    """Results of a function for many arguments, as they end, from the workers of joblib's backend.
-
-    jobs: workers, at least 1; None for what `joblib.parallel_config` says, or one. On a dask cluster all its workers
-    work. Returns: places in `todo` and results, in the order in which they end. Its method close takes back what waits.
-    """
+    "Places in `todo` and results of a function, as they end, from joblib's workers (all of a dask cluster); close drops the rest."
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 

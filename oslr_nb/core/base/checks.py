@@ -154,10 +154,7 @@ def as_array(value: Any, name: str = "value") -> np.ndarray:
 
 # %% ../../../nbs/core/base/18_checks.ipynb #89090291
 def check_array(name: str, value: Any, shape: tuple[int | None, ...], why: str = "") -> np.ndarray:
-    """Check that a value is an array of finite numbers of a given shape.
-
-    shape: required shape; None stands for any length. Returns: the values, C-contiguous; not copied where that is possible.
-    """
+    "Check that a value is an array of finite numbers of a shape (None: any length). Returns: C-contiguous, not copied if possible."
     want = "(" + ", ".join("any" if s is None else str(s) for s in shape) + ("," if len(shape) == 1 else "") + ")"
     a = as_array(value, name)
     if a.dtype.kind not in "iuf": fail(name, value, f"numbers in an array of shape {want}", why)
@@ -204,10 +201,7 @@ def check_scales(why: str = "", zero: bool = False, low: float = SMALLEST, high:
 
 
 def check_step(step: Any, name: str = "step", why: str = "", low: float = SMALLEST, high: float = LARGEST) -> float | str:
-    """Check the multiplier of a theorem's step size: a number above `low` and at most `high`, or "adaptive".
-
-    Returns: the number as a Python float, or the word "adaptive": then the step follows the gradients that are seen.
-    """
+    """Check the multiplier of a theorem's step size: a number above `low` and at most `high`, or the word "adaptive"."""
     if isinstance(step, str) and step == "adaptive": return step
     with contextlib.suppress(ValueError): return check_real(name, step, low, high)
     fail(name, step, f'a finite number above {low:g} and at most {high:g}, or "adaptive"', why)

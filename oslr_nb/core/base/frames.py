@@ -120,10 +120,7 @@ def is_mapped(X: np.ndarray) -> bool:
 
 
 def check_features(X: Any, mapped: bool = False, empty: bool = False) -> np.ndarray:
-    """Check that the features of a stream are a table of numbers; they are not read.
-
-    mapped: whether those of a memory-mapped file may keep their type. empty: whether there may be no rows. Returns (n, d): the features.
-    """
+    "Check that features are a table (n, d) of numbers, unread. mapped: a memory-mapped file keeps its type; empty: there may be no rows."
     X = as_array(X, "X")
     if X.dtype.kind not in "iufb" or X.ndim != 2 or 0 in X.shape[empty:]:
         fail("X", f"{X.dtype} array of shape {X.shape}", "numbers in a non-empty array of shape (n, d)")

@@ -274,10 +274,7 @@ CONVERTED = 2**20  # numbers of a memory-mapped table that are converted togethe
 def play_parts(
     learner: Learner, X: np.ndarray, y: np.ndarray, rows: np.ndarray, score: bool, before: int, count: np.ndarray
 ) -> list[tuple[np.ndarray, ...]]:
-    """Predictions, numbers bought, perhaps money spent, in one part; in many if X is of a type that compiled rounds cannot read.
-
-    before: rounds that were played before these. count (d,): purchases of each feature, to be added to; () where nobody asks.
-    """
+    "Predictions, numbers bought, perhaps money spent, after `before` rounds; in many parts if compiled rounds cannot read X."
     from oslr_nb.core.base.compiled import flat  # numba, which takes half a second to import
 
     whole = X.dtype in (np.float32, np.float64)

@@ -86,10 +86,7 @@ def eg_step(h: np.ndarray, eta: float, radius: float) -> np.ndarray:
 # %% ../../../nbs/core/mathematics/09_experts.ipynb #3dee61bd
 @validated
 def exponentiated_gradient(gradient: Oracle, d: Features, eta: Rate, n: Steps, radius: Radius = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """Play exponentiated gradient (plus and minus weights) on an l1 ball.
-
-    Returns w (n, d); g (n, d): gradients seen. Source: Kivinen & Warmuth 1997.
-    """
+    "Points w and gradients g (n, d) of exponentiated gradient (plus and minus weights) on an l1 ball. Source: Kivinen & Warmuth 1997."
     w = np.zeros((n, d))
     g, h = np.zeros_like(w), np.zeros(d)
     for j in range(n):
@@ -243,8 +240,5 @@ def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
 
 @validated
 def bound_bexp(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
-    """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
-
-    Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
-    """
+    "Upper bound sqrt(2 (N / M) T ln N), centred half of it plus (N - 1) ln N / (6 (M - 1)), on the regret of `limited_advice`."
     return bound_hedge(T, *_limited_moments(N, M, centred))

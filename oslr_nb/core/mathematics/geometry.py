@@ -74,10 +74,7 @@ Cone = Annotated[float, Real("The cone is ||w outside S||_1 <= cone ||w_S||_1.",
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #af5106fd
 @validated
 def truncation_factor(k: Sparsity, top: Kept, d: Features) -> float:
-    """How much cutting to the largest coordinates can cost: the best constant of the truncation lemma.
-
-    Returns: the least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, all k-sparse u and all S containing `top_k(w, top)`.
-    """
+    "The least nu with ||D_S w - u||^2 <= nu ||w - u||^2 for all w, k-sparse u and S that contain `top_k(w, top)`: the truncation lemma."
     m = min(k, d - top)
     rho = m / (top - k + m) if m else 0.0
     return 1 + (rho + math.sqrt(rho * rho + 4 * rho)) / 2
@@ -289,10 +286,7 @@ def cone_descent(V: np.ndarray, s: int, cone: float, w: np.ndarray, steps: int =
 # %% ../../../nbs/core/mathematics/07_geometry.ipynb #4fc3c80b
 @validated
 def restricted_eigenvalue(V: np.ndarray, s: int, cone: Cone = 2.0) -> Interval:
-    """Restricted eigenvalue: the smallest sqrt(w'Vw) / ||w_S||_2 over all supports of size s and their cones.
-
-    s: largest size of S, from 1 to d. Returns: the constant: certified below, reached by descent above.
-    """
+    "Restricted eigenvalue: the smallest sqrt(w'Vw) / ||w_S||_2 over all supports of size s and their cones, certified from below."
     V = check_psd("V", V)
     d, s = len(V), check_int("s", s, 1, len(V))
     lower = math.sqrt(sparse_bounds(V, d)[0])

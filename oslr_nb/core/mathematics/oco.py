@@ -83,10 +83,7 @@ def rda_regret_bound(
     g: Gradients, lam: Annotated[Any, Array("Weights of the regulariser.", ("n",), SMALLEST, closed=False, order=1)],
     u: Annotated[Any, Array("Comparator.", ("d",))],
 ) -> np.ndarray:
-    """Bound on the regret of `dual_averaging` after each round, from the gradients that it saw.
-
-    Returns (n,): upper bounds: the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2.
-    """
+    "Bound (n,) on the regret of `dual_averaging` after each round: the sum of ||g_j||^2 / (2 lam_j), plus lam ||u||^2 / 2."
     return np.cumsum((g**2).sum(1) / (2 * lam)) + lam * (u @ u) / 2
 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #5d920de7
@@ -199,10 +196,7 @@ def ogd(gradient: Oracle, d: Features, eta: Weights, radius: Radius = 1.0) -> tu
 def ogd_regret_bound(
     g: Gradients, eta: Annotated[Any, Array("Step sizes.", ("n",), SMALLEST, closed=False, order=-1)], radius: Radius = 1.0
 ) -> np.ndarray:
-    """Bound on the regret of `ogd` after each round, from the gradients that it saw, for every comparator in the ball.
-
-    Returns (n,): upper bounds: 2 radius^2 / eta, plus the sum of eta_j ||g_j||^2 / 2.
-    """
+    "Bound (n,) on the regret of `ogd` after each round, for the whole ball: 2 radius^2 / eta, plus the sum of eta_j ||g_j||^2 / 2."
     return 2 * radius**2 / eta + np.cumsum(eta * (g**2).sum(1) / 2)
 
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #290e189f
@@ -413,10 +407,7 @@ def ons_regret_bound(
     X: Examples, y: Labels, w: Annotated[Any, Array("Weights that were played.", ("T", "n"))], radius: Radius = 1.0,
     ridge: Ridge = 1.0, largest: Residual = None,
 ) -> np.ndarray:
-    """Bound on the regret of `ons` after each round, from its features, labels and weights, for every comparator in the ball.
-
-    Returns (T,): upper bounds: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t.
-    """
+    "Bound (T,) on the regret of `ons` after each round, for the whole ball: ridge radius^2 plus the sum of r_t^2 z_t' A_t^-1 z_t."
     _check_newton(X, y, radius, ridge, largest)
     check_real("largest ||w||", float(np.linalg.norm(w, axis=1).max()), high=radius * (1 + 1e-9), why="the weights have to be in the ball")
     A, out = ridge * np.eye(X.shape[1]), np.empty(len(X))
@@ -429,8 +420,5 @@ def ons_regret_bound(
 # %% ../../../nbs/core/mathematics/08_oco.ipynb #decc6926
 @validated
 def bound_ons(T: Rounds, n: Features, ridge: Ridge, x_norm: XNorm, y_max: YMax, radius: Radius = 1.0) -> float:
-    """Upper bound on the regret of `ons`.
-
-    Returns: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T).
-    """
+    "Upper bound on the regret of `ons`: ridge radius^2 + (radius x_norm + y_max)^2 m ln(1 + T x_norm^2 / (ridge m)), m = min(n, T)."
     return ridge * radius**2 + (radius * x_norm + y_max) ** 2 * bound_vaw(T, n, ridge, x_norm, 1.0)

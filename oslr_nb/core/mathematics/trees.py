@@ -19,10 +19,7 @@ __all__ = ['TINY', 'sums_tree', 'sums_first', 'sums_node', 'sums_update', 'sums_
 
 # %% ../../../nbs/core/mathematics/19_trees.ipynb #25e9d3cc
 def sums_tree(d: int) -> np.ndarray:
-    """A tree of sums over d leaves, all 0; the children of node i are 8 i + 1, ..., 8 i + 8, and node 0 is the total.
-
-    Returns (n,): the tree; leaf j stands at `sums_first(tree) + j`.
-    """
+    "A tree of sums over d leaves, all 0: the children of node i are 8 i + 1, ..., 8 i + 8, leaf j is `sums_first(tree) + j`."
     leaves = 8
     while leaves < d: leaves *= 8
     return np.zeros((8 * leaves - 1) // 7)

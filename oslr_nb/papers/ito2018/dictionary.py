@@ -99,10 +99,7 @@ def bound_dictionary(
 def bound_theorem_8(
     T: Rounds, m: SeveralColumns, budget: Bought, keep: Predicting | None = None, errors: Errors = 0.0, radius: Radius = 1.0,
 ) -> float:
-    """Theorem 8 of Ito et al. 2018 as printed, for the schedule "printed" and unit scales.
-
-    Returns (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1) errors for D = radius.
-    """
+    "Theorem 8 of Ito et al. 2018 as printed, D = radius: (D + 1)^2 sqrt(8 m/(k - k')) sqrt(T + 1) + 2 (D + 1) errors, unit scales."
     keep = budget // 2 if keep is None else keep
     return (radius + 1) ** 2 * math.sqrt(8 * m / (budget - keep) * (T + 1)) + 2 * (radius + 1) * errors
 

@@ -168,10 +168,7 @@ def omp(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
 
 # %% ../../../../nbs/core/mathematics/sparse/03_selectors.ipynb #90403ec0
 def forward_selection(V: Any, b: Any, k: int, least: float = 1e-10) -> GreedyFit:
-    """Forward selection: add the coordinate after which the minimum of w'V w - 2 b'w is smallest, fit again.
-
-    Arguments, result and cost are those of `omp`. Source: Das & Kempe 2011.
-    """
+    "Forward selection, as `omp`: add the coordinate after which the minimum of w'V w - 2 b'w is smallest. Source: Das & Kempe 2011."
     return greedy(V, b, k, least, True)
 
 # %% ../../../../nbs/core/mathematics/sparse/03_selectors.ipynb #263f787f
