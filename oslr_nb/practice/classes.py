@@ -120,13 +120,13 @@ def classes_in_hindsight(path: Path, survey: Survey, F: np.ndarray) -> dict[str,
     return found | {"line": float(both[0].mean()), "curved": float(both[1].mean()), "error": float(gain.std() / np.sqrt(len(c)))}
 
 # %% ../../nbs/practice/classes.ipynb #128bacdf
-def class_results(names: tuple[str, ...], tally: dict[str, np.ndarray], mistakes: np.ndarray, stated: bool) -> dict[str, Any]:
-    "What results.json holds of the classes; stated: whether somebody has said what mistakes cost."
+def class_results(names: tuple[str, ...], tally: dict[str, np.ndarray], mistakes: Any) -> dict[str, Any]:
+    "What results.json holds of the classes; mistakes: what they cost, None if nobody has said."
     n = max(int(tally["confusion"].sum()), 1)
     reliable = [[int(k), float(p / k), float(came / k)] for k, p, came in tally["reliable"] if k]
     return {"names": list(names), "rows": tally["seen"].astype(int).tolist(), "confusion": tally["confusion"].tolist(),
             "brier": (tally["brier"] / n).tolist(), "cost": (tally["cost"] / n).tolist(), "area": area(tally["ranks"]),
-            "reliable": reliable, "mistakes": mistakes.tolist() if stated else None}
+            "reliable": reliable, "mistakes": mistakes}
 
 
 def cell(text: str) -> str:

@@ -124,10 +124,7 @@ def gather(
             "weight_errors": weight_errors(tally["moments"], w, counts),
             "deviations": standardised(tally["moments"])[2].tolist() if tally["moments"].size else None}
     out["curve"] = {"rounds": rounds.tolist(), "losses": tally["losses"].tolist()}
-    out["classes"] = None
-    if classes:
-        mistakes = 1 - np.eye(lr.kinds) if facts["mistakes"] is None else np.array(facts["mistakes"])
-        out["classes"] = class_results(lr.classes, tally, mistakes, facts["mistakes"] is not None)
+    out["classes"] = class_results(lr.classes, tally, facts["mistakes"]) if classes else None
     if isinstance(lr, PairwiseLeastSquares) and not classes and lr.intervals["judged"].min() > 0:
         out["intervals"] = {str(level): told for level, told in lr.intervals_.items()}  # share of labels inside, mean width
     times = np.diff(np.unique(parts_of(T)), prepend=0)
