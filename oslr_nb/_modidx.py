@@ -1445,6 +1445,7 @@ d = { 'settings': {'branch': 'main', 'doc_baseurl': '/', 'doc_host': '', 'git_ur
                                        'oslr_nb.ledger.claims.load_claims': ('ledger/claims.html#load_claims', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.machine': ('ledger/claims.html#machine', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.mean_limit': ('ledger/claims.html#mean_limit', 'oslr_nb/ledger/claims.py'),
+                                       'oslr_nb.ledger.claims.of_case': ('ledger/claims.html#of_case', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.on_click': ('ledger/claims.html#on_click', 'oslr_nb/ledger/claims.py'),
                                        'oslr_nb.ledger.claims.random_fractions': ( 'ledger/claims.html#random_fractions',
                                                                                    'oslr_nb/ledger/claims.py'),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import json
 import linecache
 import math
@@ -20,7 +21,7 @@ from contextlib import closing
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,11 @@ from ..core.game.registry import papers
 
 # %% auto #0
 __all__ = ['TIERS', 'ERRATA', 'RED', 'TIE', 'CLAIMS', 'CUT', 'QUICK', 'Evidence', 'resolution_word', 'Case', 'case', 'seed_of',
-           'worst_case', 'resolution', 'Erratum', 'Record', 'changed', 'Claim', 'claim', 'Ledger', 'ledger_line',
-           'failure', 'machine', 'resolution_text', 'on_click', 'from_elsewhere', 'ledger_row', 'typeset',
-           'load_claims', 'claim_ids', 'run_claim', 'verify', 'stored_rows', 'stored', 'checked', 'random_fractions',
-           'mean_limit', 'regret_in_band', 'farthest_from_one', 'chance_limit', 'slope_interval', 'law_of_draws',
-           'agrees', 'settle']
+           'worst_case', 'resolution', 'Erratum', 'Record', 'of_case', 'changed', 'Claim', 'claim', 'Ledger',
+           'ledger_line', 'failure', 'machine', 'resolution_text', 'on_click', 'from_elsewhere', 'ledger_row',
+           'typeset', 'load_claims', 'claim_ids', 'run_claim', 'verify', 'stored_rows', 'stored', 'checked',
+           'random_fractions', 'mean_limit', 'regret_in_band', 'farthest_from_one', 'chance_limit', 'slope_interval',
+           'law_of_draws', 'agrees', 'settle']
 
 # %% ../../nbs/ledger/claims.ipynb #3964c7e9
 TIERS = ("exact", "certificate", "search", "bayes", "statistical", "rate", "gadget")  # how a claim is checked
@@ -196,6 +197,19 @@ class Record:
     erratum: dict[str, str] | None = None
 
 # %% ../../nbs/ledger/claims.ipynb #91fb0094
+def of_case(check: Callable[..., Evidence]) -> Callable[..., Evidence]:
+    "A check as a function of the case: after it come the value of the case, or its parts, for as many arguments as have no default."
+    _, *rest = inspect.signature(check).parameters.values()
+    count = sum(p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in rest)
+
+    @wraps(check)
+    def run(case: Case, *args: Any, **changes: Any) -> Evidence:
+        values = (case.value,) if count == 1 else case.value if count else ()
+        return check(case, *values, *args, **changes)
+
+    return run
+
+
 def changed(check: Callable[..., Evidence], how: Any) -> Callable[[Case], Evidence]:
     """A check that is changed.
 
@@ -237,7 +251,7 @@ class Claim:
     def control(self, why: str) -> Callable:
         "Decorator: the check (of an erratum: of its mended form) with one ingredient broken, which has to fail. why: which one; unique."
         if why in self.controls: fail("control", why, "described differently from the others of its claim")
-        return lambda f: self.controls.setdefault(why, f)
+        return lambda f: self.controls.setdefault(why, of_case(f))
 
     def add_controls(self, check: Callable[..., Evidence], controls: dict[str, Any] | None) -> None:
         "Add controls that are data: by its words, what `changed` does to the check."
@@ -246,9 +260,9 @@ class Claim:
     def corrected(self, tex: str, controls: dict[str, Any] | None = None) -> Callable:
         "Decorator: the mended statement of an erratum, which has to hold."
 
-        def add(f: Callable[[Case], Evidence]) -> Callable:
-            self.correction = (tex, f)
-            self.add_controls(f, controls)
+        def add(f: Callable[..., Evidence]) -> Callable:
+            self.correction = (tex, of_case(f))
+            self.add_controls(self.correction[1], controls)
             return f
 
         return add
@@ -257,29 +271,26 @@ class Claim:
     def page(self) -> str:
         "The notebook in which the check stands, relative to the folder of notebooks; empty while that notebook runs."
         file = getattr(sys.modules.get(self.check.__module__), "__file__", None)
-        above = linecache.getlines(file)[: self.check.__code__.co_firstlineno] if file else []
+        above = linecache.getlines(file)[: inspect.unwrap(self.check).__code__.co_firstlineno] if file else []
         mark = next((line for line in reversed(above) if line.startswith("# %% ") and "/nbs/" in line), "")  # of the exported cell
         return mark.partition("/nbs/")[2].partition(" #")[0]
 
-    def evidence(self, check: Callable[[Case], Evidence], until_failure: bool = False) -> list[Evidence]:
-        "The evidence of a check on the cases in turn. Returns: one for each case tried."
-        found = []
+    def evidence(self, check: Callable[[Case], Evidence]) -> Iterator[Evidence]:
+        "The evidence of a check on the cases in turn; a control ends with the first that fails."
         for number, value in enumerate(self.cases):
-            found.append(check(case(f"{self.paper}/{self.id}", number, value)))
-            if until_failure and not found[-1].holds: break
-        return found
+            e = check(case(f"{self.paper}/{self.id}", number, value))
+            yield e
+            if check in self.controls.values() and not e.holds: break
 
     def cases_told(self) -> Iterator[str]:
-        "Lines on all cases of the check, of its mended form and of its controls, as they end; a control ends with the first that fails."
+        "Lines on the evidence of the check, of its mended form and of its controls, as it comes."
         forms = {"the statement": self.check} | ({f"mended, {self.correction[0]}": self.correction[1]} if self.correction else {})
-        key = f"{self.paper}/{self.id}"
         for title, check in (forms | {f"control, has to fail: {why}": f for why, f in self.controls.items()}).items():
             yield title
-            for number, value in enumerate(self.cases):
-                e = check(case(key, number, value))
+            for number, e in enumerate(self.evidence(check)):
                 ratio = f", ratio {e.ratio:.4g}" if e.ratio == e.ratio else ""
-                yield f"  case {number} ({str(value)[:60]}): {e}{ratio}; default_rng({seed_of(key, number)})"
-                if check in self.controls.values() and not e.holds: break
+                told, seed = str(self.cases[number])[:60], seed_of(f"{self.paper}/{self.id}", number)
+                yield f"  case {number} ({told}): {e}{ratio}; default_rng({seed})"
 
     def run(self) -> Record:
         "Check the statement, its mended form and its controls."
@@ -288,11 +299,11 @@ class Claim:
         if bool(self.erratum) != bool(self.correction):
             fail(f"correction of {self.id}", self.correction, "given exactly when there is an erratum")
         start, expected = time.process_time(), self.erratum.status if self.erratum else "holds"
-        found = self.evidence(self.check)
+        found = [*self.evidence(self.check)]
         worst = worst_case(found)
         place = next(i for i, e in enumerate(found) if e is worst)
-        controls = {why: self.evidence(f, until_failure=True)[-1] for why, f in self.controls.items()}
-        mended = self.evidence(self.correction[1]) if self.correction else []
+        controls = {why: [*self.evidence(f)][-1] for why, f in self.controls.items()}
+        mended = [*self.evidence(self.correction[1])] if self.correction else []
         status = ("holds" if worst.holds else expected) if self.erratum or worst.holds else "fails"
         if any(e.holds for e in controls.values()): status += ", but a control passes"
         if not all(e.holds for e in mended): status += ", but the mended form fails"
@@ -317,15 +328,15 @@ def claim(
 
     item: what it is in words, "Theorem 2". tier: one of `TIERS`. cases: number of cases, or their values; at least one.
     controls: by its words, how the check is `changed`. mended: statement of an erratum that holds, TeX, and how the
-    check is changed for it. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case` into a
-    `Claim`.
+    check is changed for it. options: further fields of `Claim`: proof, erratum, level, red. The result turns a function of a `Case`
+    and of its value, or the parts of the value, into a `Claim`.
     """
     if tier not in TIERS: fail("tier", tier, f"one of {', '.join(TIERS)}")
     if (tier in ("statistical", "rate")) != ("level" in options):
         fail("level", options.get("level"), "given exactly when the check is statistical")
 
-    def add(check: Callable[[Case], Evidence]) -> Claim:
-        known = CLAIMS.get(id)
+    def add(function: Callable[..., Evidence]) -> Claim:
+        known, check = CLAIMS.get(id), of_case(function)
         if known and (known.paper, known.check.__name__) != (paper, check.__name__):
             fail("id", id, f"unused (it is {known.paper}, {known.item})")
         values = range(cases) if isinstance(cases, int) else cases

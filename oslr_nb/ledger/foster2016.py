@@ -30,9 +30,8 @@ from .claims import Case, Evidence, claim, law_of_draws, mean_limit, slope_inter
 @claim("foster2016", "(Foster 1) and (Foster 4)", id="F1", tier="exact", cases=[(3, 2), (4, 2), (4, 3), (5, 2), (5, 4)],
        proof="lem-estimates", tex=r"\mathbb E\,c_t(B)=(w_B^\top x_t-y_t)^2,\ \mathbb E\,g_{t,B}=I_B\nabla\ell_t(w_B)",
        controls={"pairs divided by p^2 instead of q": {"product": True}})
-def estimates_unbiased(case: Case, product: bool = False) -> Evidence:
+def estimates_unbiased(case: Case, d: int, r: int, product: bool = False) -> Evidence:
     "Distance of E c and E g, over all sets R of r out of d features, from the loss and its gradient; case (d, r)."
-    d, r = case.value
     x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(1, 3)
     p, q = chances(d, r + 1, 1)
     pair = np.where(np.eye(d, dtype=bool), p, p**2 if product else q)
@@ -105,9 +104,8 @@ def bounds_as_code(case: Case, **wrong: float) -> Evidence:
 @claim("foster2016", "subsets that change in a round (ours)", id="F6", tier="exact", proof="prp-cost",
        cases=[(6, 2, 2), (7, 3, 3), (9, 2, 4), (8, 5, 2)], tex=r"\binom dk-\binom{d-r}k\text{ subsets change in a round}",
        controls={"the count for one random feature less": {"features_left_out": 1}})
-def changed_subsets(case: Case, features_left_out: int = 0) -> Evidence:
+def changed_subsets(case: Case, d: int, k: int, r: int, features_left_out: int = 0) -> Evidence:
     "Subsets whose weights change in each of 20 rounds with no feature zero, worst round; case (d, k, r)."
-    d, k, r = case.value
     lr, counts = FKK(d, k + r, k=k, T=100, x_norm=2 * math.sqrt(d), seed=0), []
     for x in case.rng.uniform(1, 2, (20, d)):
         before = lr.w.copy()
@@ -127,9 +125,8 @@ def changed_subsets(case: Case, features_left_out: int = 0) -> Evidence:
                  "Hedge rate one per cent too large": {"hedge": 1.01},
                  "a ball of twice the radius": {"radius": 2.0},
                  "pairs divided by p^2 instead of q": lambda case: {"pair": (lambda p, q: float(q / p**2))(*chances(*case.value[:3]))}})
-def compiled_rounds(case: Case, **broken: float) -> Evidence:
+def compiled_rounds(case: Case, d: int, budget: int, k: int, options: dict, **broken: float) -> Evidence:
     "Largest difference of predictions, D, w, coef_ after 300 rounds on the same draws; broken: factors of rates; case (d, k', k, options)."
-    d, budget, k, options = case.value
     table = correlated_table(d, 0.3, np.r_[0.8, -0.6, np.zeros(d - 2)], 0.1)
     lr, rows = FKK(d, budget, k=k, T=300, seed=case.rng, **options), case.rng.integers(len(table.X), size=300)
     drawn, predictions = [], []
@@ -362,9 +359,8 @@ def tightness(d: int, budget: int, k: int, T: int, runs: int = 4, seed: int = 0)
                  "k in the place of its root": {"factor": lambda d, k, q: k**0.5},
                  "without the root of ln d": {"factor": lambda d, k, q: math.log(d) ** -0.5},
                  "d/(k' - k) once": {"factor": lambda d, k, q: q**0.5}})
-def every_factor(case: Case, factor: Callable[[int, int, float], float] = lambda d, k, q: 1.0) -> Evidence:
+def every_factor(case: Case, d: int, k: int, budget: int, factor: Callable[[int, int, float], float] = lambda d, k, q: 1.0) -> Evidence:
     "The larger of 4/5 of the upper bound over the lower one, and of the lower over the upper one; case (d, k, k')."
-    d, k, budget = case.value
     q = (budget - k) * (budget - k - 1) / (d * (d - 1))
     T = (1e4 * d * k * math.log(d) / q) ** 2
     low, high = bound_fkk_below(d, budget, k, T, "corrected"), factor(d, k, q) * bound_fkk(d, budget, k, T, "corrected")
@@ -496,8 +492,7 @@ def second_moments(case: Case, share: float = 1.0) -> Evidence:
 
 
 @second_moments.control("kappa halved in the first constant, r < d only")
-def _(case: Case) -> Evidence:
-    d, r, which, scales = case.value
+def _(case: Case, d: int, r: int, which: int, scales: tuple) -> Evidence:
     if r == d or which > 0 or scales != (1, 1, 1): return Evidence(1, "<=", 2)  # not this case
     kappa = math.sqrt((r - 1) / (d - 1))
     return second_moments.check(case, share=((1 + kappa) / (1 + 2 * kappa)) ** 2)
@@ -535,9 +530,8 @@ def range_of_costs(case: Case, share: tuple[float, float, float] = (1, 1, 1)) ->
        cases=[(3, 1, 2, 4), (4, 2, 2, 3), (4, 1, 3, 4)],
        tex=r"\mathbb E R_T=\mathbb E\sum_t\bigl(\langle D_t,c_t\rangle-c_t(A^*)+\ell_t(w_{A^*})-\ell_t(w^*)\bigr)",
        controls={"pairs divided by p^2 instead of q": {"product": True}})
-def decomposition(case: Case, product: bool = False) -> Evidence:
+def decomposition(case: Case, d: int, k: int, r: int, T: int, product: bool = False) -> Evidence:
     "Exact means of the regret, and of the Hedge part in estimated costs and the descent part, over all R; case (d, k, r, T)."
-    d, k, r, T = case.value
     X = case.rng.standard_normal((T, d)) / math.sqrt(d)
     y, u = case.rng.uniform(-1, 1, T), np.r_[np.zeros(d - k), np.full(k, 0.9 / math.sqrt(k))]
     p, q = r / d, (r / d) ** 2 if product else r * (r - 1) / (d * (d - 1))

@@ -38,9 +38,8 @@ def shares(rng: np.random.Generator, n: int, zeros: int = 0) -> np.ndarray:
 
 @claim("li2025", "sampling LI, one feature", id="L1", tier="exact", cases=[(4, 2, 0), (5, 3, 2), (6, 4, 3), (4, 4, 1)],
        proof="lem-chances", tex=r"P_i=\tfrac{m-1}{d-1}+q_i\tfrac{d-m}{d-1}", controls={"one feature less": {"features_left_out": 1}})
-def seen_alone(case: Case, features_left_out: int = 0) -> Evidence:
+def seen_alone(case: Case, n: int, m: int, zeros: int, features_left_out: int = 0) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
-    n, m, zeros = case.value
     q = shares(case.rng, n, zeros)
     exact = sum(chance * np.isin(np.arange(n), S).astype(int) for S, chance in Midzuno(tuple(q), m).support())
     return Evidence(np.abs(li_chances(q, m - features_left_out)[0] - exact).sum(), "==", 0)
@@ -48,9 +47,8 @@ def seen_alone(case: Case, features_left_out: int = 0) -> Evidence:
 # %% ../../nbs/papers/li2025.ipynb #2eac85be
 @claim("li2025", "sampling LI, a pair", id="L2", tier="exact", cases=[(4, 3, 0), (5, 3, 2), (6, 4, 3), (7, 3, 0)], proof="lem-chances",
        tex=r"P_{ij}=\tfrac{(m-1)(m-2)+(m-1)(d-m)(q_i+q_j)}{(d-1)(d-2)}", controls={"the product of the chances": {"product": True}})
-def seen_together(case: Case, product: bool = False) -> Evidence:
+def seen_together(case: Case, n: int, m: int, zeros: int, product: bool = False) -> Evidence:
     "Distance of the formula from the enumeration of all sets; case (n, m, features without chance)."
-    n, m, zeros = case.value
     q = shares(case.rng, n, zeros)
     p, pair = li_chances(q, m)
     if product: pair = np.outer(p, p)
@@ -61,9 +59,8 @@ def seen_together(case: Case, product: bool = False) -> Evidence:
 @claim("li2025", "sampling LI, three features (ours)", id="L3", tier="exact", proof="lem-chances",
        cases=[(4, 3, 1), (5, 3, 0), (6, 4, 3), (9, 8, 0), (12, 11, 0)], tex=r"P_{ijl}\,P_j\le P_{ij}\,P_{jl}",
        controls={"i = l": {"same": True}})
-def correlation(case: Case, same: bool = False) -> Evidence:
+def correlation(case: Case, n: int, m: int, zeros: int, same: bool = False) -> Evidence:
     "The worst triple: P_ijl P_j and P_ij P_jl; case (n, m, features without chance)."
-    n, m, zeros = case.value
     design = Midzuno(tuple(shares(case.rng, n, zeros)), m)
     one, pair, triple = (design.inclusion(r, exact=True) for r in (1, 2, 3))
     found = [(triple[i, j, l] * one[j], pair[i, j] * pair[j, l]) for i in range(n) for j in range(n) for l in range(n)
@@ -74,9 +71,8 @@ def correlation(case: Case, same: bool = False) -> Evidence:
 @claim("li2025", "estimates of LI", id="L4", tier="exact", cases=[(5, 3, 0), (6, 4, 0), (6, 3, 2), (7, 4, 3)], proof="lem-unbiased",
        tex=r"\mathbb E\,\hat G=xx^\top,\ \mathbb E\,\hat c=yx",
        controls={"a uniform set, divided by the chances of LI": {"first": "uniform"}})
-def estimates_unbiased(case: Case, first: str = "q") -> Evidence:
+def estimates_unbiased(case: Case, d: int, m: int, sure: int, first: str = "q") -> Evidence:
     "Distance of the means over all sets from x x' and y x; case (d, m, sure features)."
-    d, m, sure = case.value
     x, y = random_fractions(case.rng, d), Fraction(3, 5)
     q = np.r_[np.full(sure, Fraction(0)), shares(case.rng, d - sure, 1)]
     drawn = q if first == "q" else np.r_[np.full(sure, Fraction(0)), np.full(d - sure, Fraction(1, d - sure))]
@@ -208,9 +204,8 @@ def turning(T: int, d: int, squares: bool) -> np.ndarray:
        cases=[("OSLR", 3, 0.01), ("POSLR", 4, 0.02), ("POSLR", 4, 0.1)],
        tex=r"\mathrm{Regret}_T\le D+\sigma\sqrt{8D\ln\tfrac{s_1}\delta}+2kB^2X^2+kM^2\ln(1+\tfrac{2T}k)",
        controls={"predicting zero": {"idle": True}, "a 250th of the bound": 1 / 250})
-def theorem_bounds(case: Case, idle: bool = False) -> Evidence:
+def theorem_bounds(case: Case, kind: str, d: int, sigma: float, idle: bool = False) -> Evidence:
     "Regret against w* after 2^17 rounds, and its bound (delta = 0.01, phi = 0.95); case (protocol, d, sigma), all bought, w* of norm 1."
-    kind, d, sigma = case.value
     T, w = 2**17, {"OSLR": np.r_[0.4, -0.3, 0.3], "POSLR": np.r_[0.0, 0.6, 0.0, -0.4]}[kind]
     X = turning(T, d, kind == "OSLR")
     y = X @ w + sigma * case.rng.standard_normal(T)
@@ -259,9 +254,8 @@ class HalvedDiagonal(DSPOSLRC):
 @claim("li2025", "rate of DS-POSLRC", id="L16", tier="rate", level=1e-3, proof="thm-poslrc", cases=[(10, 7, 3)],
        tex=r"\Vert w_t-w^*\Vert_1=O(\sqrt{\ln(t)/t}),\text{ which makes the regret }O(\ln^2T)",
        controls={"squares divided by twice their chance": {"learner": HalvedDiagonal}})
-def weights_converge(case: Case, learner: type = DSPOSLRC) -> Evidence:
+def weights_converge(case: Case, d: int, budget: int, k: int, learner: type = DSPOSLRC) -> Evidence:
     "0.37, and the least decay in the interval of the slope of log distance against log t, t = 2^9 to 2^16; case (d, budget, k)."
-    d, budget, k = case.value
     w, epochs = np.zeros(d), range(9, 17)
     w[-3:] = 0.4, -0.3, 0.2
     signs = np.array([*itertools.product([-1.0, 1.0], repeat=d)])
@@ -294,9 +288,8 @@ def epoch_losses(d: int, k: int, k0: int, sigma: float, s: int) -> np.ndarray:
                  "sigma for its square": {"factor": lambda d, k, k0, sigma: 0.1 / sigma},
                  "without (d/k0)^2": {"factor": lambda d, k, k0, sigma: (k0 / d) ** 2},
                  "k^3": {"factor": lambda d, k, k0, sigma: k}, "without k": {"factor": lambda d, k, k0, sigma: k**-2.0}})
-def factors_of_poslrc(case: Case, factor: Any = lambda d, k, k0, sigma: 1.0) -> Evidence:
+def factors_of_poslrc(case: Case, d: int, k: int, k0: int, sigma: float, s: int, factor: Any = lambda d, k, k0, sigma: 1.0) -> Evidence:
     "How near the limits of the mean over the bound come to the band; case (d, k, k0, sigma, s)."
-    d, k, k0, sigma, s = case.value
     model = SparseModel(sigma, 1.0, 1.0, 1e-3)
     part = bound_ds_poslrc(d, k + k0, k, 2 ** (s + 1), model, 1.0) - bound_ds_poslrc(d, k + k0, k, 2**s, model, 1.0)
     return regret_in_band(k * epoch_losses(*case.value), factor(d, k, k0, sigma) * part, 0.0022, 0.0058)
@@ -363,9 +356,8 @@ def design_variance(q: np.ndarray, m: int, u: np.ndarray, j: int) -> tuple[float
 @claim("li2025", "noise of the design, general (ours)", id="L5", tier="search", proof="lem-variance", cases=[(4, 3), (6, 3), (7, 4)],
        tex=r"\mathbb ED_j^2\le x_j^2\min\{(\sum_i\lvert u_i\rvert h_i)^2,2\sum_iu_i^2h_i^2\},\ h_i^2=\tfrac1{P_{ij}}-\tfrac1{P_j}",
        controls={"99 % of the bounds": 0.99})
-def variance_bounds(case: Case) -> Evidence:
+def variance_bounds(case: Case, n: int, m: int) -> Evidence:
     "The worst of 200 random q and u, of single weights, and of two opposite weights where a third feature is always seen; case (n, m)."
-    n, m = case.value
     whole = case.rng.integers
     tried = [(shares(case.rng, n, int(whole(n - 1))), case.rng.standard_normal(n), int(whole(n))) for _ in range(200)]
     tried += [(np.eye(n)[n - 1], np.eye(n)[0] - np.eye(n)[1], 2), (np.eye(n)[n - 1], np.eye(n)[0], 2)]
@@ -374,8 +366,7 @@ def variance_bounds(case: Case) -> Evidence:
 
 
 @variance_bounds.control("without the factor 2")
-def _(case: Case) -> Evidence:
-    n, m = case.value
+def _(case: Case, n: int, m: int) -> Evidence:
     exact, _, second = design_variance(np.eye(n)[n - 1], m, np.eye(n)[0] - np.eye(n)[1], 2)
     return Evidence(exact, "<=", second / 2, tol=1e-9)
 
@@ -384,9 +375,8 @@ def _(case: Case) -> Evidence:
        cases=[(6, 3), (40, 3), (80, 3), (60, 5)],
        tex=r"\lvert w_i\rvert\le Bq_i\Rightarrow\mathbb ED_j^2\le2B^2X^4\tfrac{(d-1)(d-2)}{(m-1)(d-m)}",
        controls={"q leads to other features than the weights": {"lead": False}, "44 % of the bound": 0.44})
-def leading_variance(case: Case, lead: bool = True) -> Evidence:
+def leading_variance(case: Case, n: int, m: int, lead: bool = True) -> Evidence:
     "The largest exact variance over equal weights of alternating sign on r features, for all r up to 12; case (n, m)."
-    n, m = case.value
     most = 0.0
     for r in range(1, 12 if n > 12 else n):
         q, u = np.zeros(n), np.zeros(n)
@@ -472,9 +462,8 @@ def selector_error(case: Case, slack: float = 1.0, phi: float | None = None) -> 
 @claim("li2025", "support of the selector (ours)", id="L9", tier="exact", proof="lem-right-support", cases=[(5, 3), (8, 4), (9, 1)],
        tex=r"\Vert\hat w-w^*\Vert_1<w_{\min}\Rightarrow\operatorname{supp}w^*\subseteq\hat S",
        controls={"an error of 1.001 times the smallest weight": {"error_size": 1.001}})
-def support_found(case: Case, error_size: float = 0.999) -> Evidence:
+def support_found(case: Case, d: int, k: int, error_size: float = 0.999) -> Evidence:
     "Weights that are missed, if half of the error is taken from the smallest weight and half given to another one; case (d, k)."
-    d, k = case.value
     w = np.zeros(d)
     w[d - k :] = np.linspace(0.1, 0.3, k)
     error = np.zeros(d)
@@ -552,9 +541,8 @@ def newton_regret(X: np.ndarray, y: np.ndarray, w: np.ndarray, u: np.ndarray, M:
        cases=[(1, 1), (1, 2), (2, 30), (3, 400), (5, 2000)],
        tex=r"\sum f_t(w_t)-f_t(u)\le\tfrac\epsilon2\Vert w_1-u\Vert^2+\tfrac12\sum g_t^\top A_t^{-1}g_t\le2k+kM^2\ln(1+\tfrac{2n}k)",
        controls={"gradients weighted sixteen times as much: M is too small": {"M": 0.5}})
-def newton_bound(case: Case, M: float = 2.0) -> Evidence:
+def newton_bound(case: Case, k: int, n: int, M: float = 2.0) -> Evidence:
     "Signs, weights that begin at the opposite of u, labels u'x and (k > 1) sometimes their negative; case (k, n)."
-    k, n = case.value
     u = np.eye(k)[0]
     X = case.rng.choice([-1.0, 1.0], (n, k)) if k > 1 else np.ones((n, 1))
     y = X @ u * np.where((case.rng.random(n) < 0.1) & (k > 1), -1.0, 1.0)

@@ -672,9 +672,8 @@ def printed_order(case: Case) -> Evidence:
 
 @printed_order.corrected(r"R^{(2)}_T<R^{\mathrm{KKLP}}_T\text{ in all rows, }R^{(3)}_T<R^{\mathrm{KKLP\_A}}_T\text{ in all but }(20,2,12)",
            controls={"another row is left out": {"left_out": (20, 5, 12)}})
-def printed_order_mended(case: Case, left_out: tuple[int, int, int] = (20, 2, 12)) -> Evidence:
+def printed_order_mended(case: Case, row: int, left_out: tuple[int, int, int] = (20, 2, 12)) -> Evidence:
     "The larger ratio of the two pairs in a row, and one; in the row that is left out only the first."
-    row = case.value
     ratios = [REGRETS["Algorithm 2"][row] / REGRETS["KKLP"][row]]
     if ROWS[row] != left_out: ratios.append(REGRETS["Algorithm 3"][row] / REGRETS["KKLP_A"][row])
     return Evidence(max(ratios), "<=", 1)

@@ -57,9 +57,8 @@ def gradient_estimates(
 @claim("cesabianchi2010", "(CSS 4), Algorithm 2", id="D7", tier="exact", cases=[(4, 2), (5, 2), (4, 2), (6, 3)],
        proof="lem-aer-estimate", tex=r"\mathbb E\,2(\hat y-y)\mathbf v=2(w^\top x-y)x",
        controls={"the same attributes for both factors": {"same": True}, "weighted draws without replacement": {"distinct": True}})
-def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
+def gradient_unbiased(case: Case, d: int, n: int, **broken: bool) -> Evidence:
     "Distance between the mean of z over all C and all draws and the gradient; case (d, k/2)."
-    d, n = case.value
     x, w, y = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), Fraction(1, 3)
     if case.number % 2: w[-1] = Fraction(0)
     mean = sum(p * z for p, z in gradient_estimates(x, y, w, n, **broken))
@@ -69,9 +68,8 @@ def gradient_unbiased(case: Case, **broken: bool) -> Evidence:
 @claim("cesabianchi2010", "second moment of the estimate (ours)", id="D7m", tier="exact", cases=[(4, 2), (5, 2), (6, 3)],
        proof="lem-aer-estimate", tex=r"\mathbb E\Vert z\Vert^2=4\,\mathbb E(\hat y-y)^2\,\tfrac{2d}k\Vert x\Vert^2",
        controls={"C drawn with replacement": {"again": True}})
-def moment_exact(case: Case, **broken: bool) -> Evidence:
+def moment_exact(case: Case, d: int, n: int, **broken: bool) -> Evidence:
     "Enumeration over all C and all draws against the formula; case (d, k/2)."
-    d, n = case.value
     x, w, y = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), Fraction(1, 3)
     found = sum(p * (z @ z) for p, z in gradient_estimates(x, y, w, n, **broken))
     return Evidence(found, "==", gradient_moment(x, y, w, n))
@@ -441,9 +439,8 @@ def linear_regret_sharp(case: Case) -> Evidence:
        cases=[(k, d, m) for k, d in ((2, 2), (2, 100), (4, 4), (4, 784)) for m in (2, 3, 5, 7, 8, 100, 10**6)],
        tex=r"L(\bar w)-L(u)\le20.2\,dB^2\sqrt{\tfrac1{km}\ln\tfrac m\delta}\text{ with chance }1-\delta,\ \lambda=12\,d\sqrt{\ln m/(mk)}",
        controls={"a constant of 20": 20 / 20.2})
-def journal_theorem_12(case: Case) -> Evidence:
+def journal_theorem_12(case: Case, k: int, d: int, m: int) -> Evidence:
     "Theorem CB 1 (thm-aer), part (iii), Y = B = 1.5, the worst of 160 deltas, and the journal's bound; case (k, d, m)."
-    k, d, m = case.value
     B, lam = 1.5, 12 * d * math.sqrt(math.log(m) / (m * k))
     unit = lambda delta: d * B**2 * math.sqrt(math.log(m / delta) / (k * m))
     deltas = [10.0 ** (-n / 8) for n in range(1, 161)]

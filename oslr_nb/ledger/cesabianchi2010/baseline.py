@@ -154,9 +154,8 @@ def averaged(
        cases=[(2, 500, Fraction(1, 64), 1, 1), (2, 1000, Fraction(1, 64), 2, 3), (5, 500, Fraction(1, 32), Fraction(1, 2), 1)],
        tex=r"L(\hat w)\le\min_{\Vert u\Vert_1\le B}L(u)+2(B^2X^2+2BXY)\sqrt{2\ell/m},\ \ell=\ln\tfrac{d(d+3)}\delta",
        controls={"eight tenths of it": 0.8, "labels up to 2 Y": {"labels": 2}, "weights up to 2 B": {"ball": 2}})
-def full_information(case: Case, ball: int = 1, labels: int = 1) -> Evidence:
+def full_information(case: Case, d: int, m: int, B: float, X: float, Y: int, ball: int = 1, labels: int = 1) -> Evidence:
     "Excess with chance above delta = 1e-9 on the hard law, all attributes seen, and the bound; case (d, m, B, X, Y)."
-    d, m, B, X, Y = case.value
     found = forced_excess(d, d, m, 1e-9, ball * B, X, labels * Y, "distinct")
     bound = bound_baseline(d, d, m, 1e-9, float(B), float(X), float(Y), "hoeffding", "distinct")
     return Evidence(found, "<=", bound)
@@ -274,9 +273,8 @@ def bounds_as_code(case: Case, **change: float) -> Evidence:
        tex=r"\Delta_A(m')=\Delta_A^{\text{full}}(m)\text{ at }m'=(\tfrac{2d^2}k)^2m\text{ by Hoeffding, }"
            r"m'=\tfrac{2d^2}km\text{ by Bernstein}",
        controls={"a power of 2d^2/k less": {"power": -1}})
-def more_examples(case: Case, power: int = 0) -> Evidence:
+def more_examples(case: Case, name: str, d: int, k: int, power: int = 0) -> Evidence:
     "Delta_A of the pairs after m' examples and of full information after m = 1000; case (inequality, d, k)."
-    name, d, k = case.value
     more = (2 * d * d // k) ** ((2 if name == "hoeffding" else 1) + power)
     full = deviations(d, d, 1000, inequality=name, estimator="distinct")[0]
     return Evidence(deviations(d, k, 1000 * more, inequality=name)[0], "==", full, tol=1e-12)
@@ -353,9 +351,8 @@ def binomial_deviation(c: float, m: int, chance: float) -> float:
        tex=r"\bar Z-\mathbb EZ\le(\beta-\alpha)\sqrt{\ell/(2m)}\text{ and }\le\sqrt{2s^2\ell/m}+\tfrac{2b\ell}{3m}"
            r"\text{ but for a chance of }e^{-\ell}",
        controls={"nine tenths of it": 0.9, "half of the width, half of the second moment": {"second": 0.5}})
-def tails(case: Case, second: float = 1.0) -> Evidence:
+def tails(case: Case, name: str, c: int, m: int, level: int, second: float = 1.0) -> Evidence:
     "Exact quantile of the mean of m terms, c with chance 1/c, and the bound; case (inequality, c, m, l)."
-    name, c, m, level = case.value
     bound = hoeffding(level, m, c * second) if name == "hoeffding" else bernstein(level, m, c * second, c)
     return Evidence(binomial_deviation(c, m, math.exp(-level)), "<=", bound)
 
@@ -375,9 +372,8 @@ def entry_quantile(d: int, k: int, m: int, delta: float, entry: str, estimator: 
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt2(d+\tfrac{2d}k)\sqrt{\ell/m},\ "
            r"\ell=\ln\tfrac{d(d+3)}\delta",
        controls={"two fifths of it": 0.4, "the bound of five times the examples": {"times": 5}})
-def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
+def entries_hoeffding(case: Case, d: int, k: int, m: int, entry: str, times: int = 1) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry)."
-    d, k, m, entry = case.value
     limits = deviations(d, k, times * m, 1e-9, inequality="hoeffding")
     return Evidence(entry_quantile(d, k, m, 1e-9, entry), "<=", limits[entry == "single"])
 
@@ -388,9 +384,8 @@ def entries_hoeffding(case: Case, times: int = 1) -> Evidence:
        tex=r"\max_{ij}\lvert\bar A_{ij}-M_{ij}\rvert\le\sqrt{2f_A\ell/m}+\tfrac23f_{\mathrm{size}}\ell/m,\ "
            r"\max_i\lvert\bar v_i-2\mathbb Eyx_i\rvert\le\sqrt{8f_v\ell/m}+\tfrac43f_{\mathrm{reach}}\ell/m",
        controls={"seven tenths of it": 0.7, "the bound of full information": {"full": True}})
-def entries_bernstein(case: Case, full: bool = False) -> Evidence:
+def entries_bernstein(case: Case, d: int, k: int, m: int, entry: str, estimator: str, full: bool = False) -> Evidence:
     "Exact quantile of one entry and the bound for all, delta = 1e-9; case (d, k, m, entry, estimator)."
-    d, k, m, entry, estimator = case.value
     limits = deviations(d, d if full else k, m, 1e-9, estimator="distinct" if full else estimator)
     return Evidence(entry_quantile(d, k, m, 1e-9, entry, estimator), "<=", limits[entry == "single"])
 
@@ -460,9 +455,8 @@ def _(case: Case) -> Evidence:
                {"corrected": True}),
        controls={"products corrected, nothing on the diagonal": {"corrected": True, "diagonal": False},
                  "the printed sign": {"corrected": True, "sign": -1}})
-def journal_theorem_6(case: Case, corrected: bool = False, diagonal: bool = True, sign: int = 1) -> Evidence:
+def journal_theorem_6(case: Case, c: int, d: int, k: int, corrected: bool = False, diagonal: bool = True, sign: int = 1) -> Evidence:
     "Excess, with chance above delta = 1/2, of the journal's Baseline (sign corrected) for x = e_1, and the bound; case (c, d, k)."
-    c, d, k = case.value
     m = math.ceil(64 * c**2 * (d / k) ** 4 * math.log(2 * d)) + 1  # the bound is below 1/8
     x, y, B, h = np.array([Fraction(i == 0) for i in range(d)]), Fraction(1, 2), 1, range(k // 2)
     rest = [i + k // 2 for i in h]

@@ -41,9 +41,8 @@ def compiled_z(w: np.ndarray, x: np.ndarray, y: float, C: tuple[int, ...], I: tu
 @claim("cesabianchi2010", "Algorithm 2, the compiled step", id="D7e", tier="certificate", cases=[(4, 1, 3), (4, 2, 2), (5, 2, 7)],
        proof="prp-aer-compiled", tex=r"\text{the mean of }-\lambda t\,(w_{t+1}-(1-\tfrac1t)w_t)\text{ is }2(w^\top x-y)x",
        controls={"weights kept by 1 - 2/t": {"shift": 1}})
-def compiled_gradient(case: Case, shift: int = 0) -> Evidence:
+def compiled_gradient(case: Case, d: int, n: int, t: int, shift: int = 0) -> Evidence:
     "Largest distance between the mean over all C and all draws and the gradient; case (d, k/2, t)."
-    d, n, t = case.value
     x, w, y, lam = random_fractions(case.rng, d, 7), random_fractions(case.rng, d, 6), 0.3, 0.7
     draws = list(weighted_draws(w, n))
     x, w = x.astype(float), w.astype(float)
@@ -129,9 +128,8 @@ def draws_of_aer(case: Case, replace: bool = True, weighted: bool = True) -> Evi
        cases=[(driver, output) for driver in ("calls", "compiled") for output in AER_OUTPUTS],
        tex=r"\text{the learner's weights are those of the textbook version, with the printed }\lambda",
        controls={"lambda one per cent larger": {"other": 1.01}})
-def line_for_line(case: Case, other: float = 1.0) -> Evidence:
+def line_for_line(case: Case, driver: str, output: str, other: float = 1.0) -> Evidence:
     "Largest distance of coef_ from the textbook's weights after 80 rounds; case (driver, output)."
-    driver, output = case.value
     d, k, T, B, B2, X_max, Y_max, step = 7, 4, 80, 0.9, 0.6, 1.5, 1.2, 3.0
     X, y = case.rng.uniform(-X_max, X_max, (T, d)), case.rng.uniform(-Y_max, Y_max, T)
     lr = AER(d, k, T=T, radius=B, radius_2=B2, step=step, output=output, x_max=X_max, y_max=Y_max, seed=9)

@@ -96,9 +96,8 @@ def best_learner(levels: list, looks: int, eps: float, goal: str) -> float:
        cases=[(4, 1, 20, 1 / 16), (4, 2, 8, 1 / 16), (4, 1, 20, 0.03), (3, 2, 14, 1 / 16)],
        tex=r"\mathrm{kl}(\tfrac1d,s)\le\kappa\tfrac{km}d\text{ for all learners, }m\text{ examples}\ (d\in\{3,4\})",
        controls={"half of the information of a look": {"share": 0.5}})
-def chance_to_name(case: Case, share: float = 1.0) -> Evidence:
+def chance_to_name(case: Case, d: int, k: int, rounds: int, eps: float, share: float = 1.0) -> Evidence:
     "The best chance against its limit, at the m >= 1 where the room is smallest; case (d, k, largest m, eps)."
-    d, k, rounds, eps = case.value
     levels = look_tree(d, k, rounds)
     limit = lambda m: largest_chance(1 / d, share * look_information(eps) * k * m / d)
     found = [(best_learner(levels, k * m, eps, "guess"), limit(m)) for m in range(1, rounds + 1)]
@@ -134,10 +133,9 @@ def sweeps(d: int, eps: float, runs: int, limit: float, step: float, last: float
            r"\ (d\in\{3,4\}\text{: all learners};\ d=512\text{: the sweep})",
        controls={"the bound three tenths larger": lambda case: best_learner_needs.check(
                      Case(4, best_learner_needs.cases[4], case.rng), factor=1.3)})
-def best_learner_needs(case: Case, factor: float = 1.0, goal: str = "weights") -> Evidence:
+def best_learner_needs(case: Case, d: int, k: int, rounds: float, eps: float, factor: float = 1.0, goal: str = "weights") -> Evidence:
     """First m at which the best learner's E||pi||^2 (or chance to name j) is above 3/4; case (d, k, most, eps). d = 512: the
     least looks after which the upper limit of the mean excess of 8000 sweeps is below eps."""
-    d, k, rounds, eps = case.value
     bound = factor * bound_examples(d, k, eps)
     if d > 4:
         n, (found, _) = 8000, sweeps(d, eps, 8000, rounds, 9.0, 1.6, case.rng)
@@ -172,9 +170,8 @@ def best_stopping(levels: list, budget: int, eps: float, price: float) -> tuple[
            r"\ s=\mathbb E\Vert\pi\Vert^2\ (d\in\{3,4\}\text{: all learners};\ d=1024\text{: sweeps, }s=\tfrac34)",
        controls={"the bound times two and a half": lambda case: mean_examples.check(
                      Case(4, mean_examples.cases[4], case.rng), factor=2.5)})
-def mean_examples(case: Case, factor: float = 1.0) -> Evidence:
+def mean_examples(case: Case, d: int, k: int, rounds: float, price: float, eps: float, factor: float = 1.0) -> Evidence:
     "The best stopping learner for a price, or the sweep in rounds, against step 4 of the proof; case (d, k, cap, price, eps)."
-    d, k, rounds, price, eps = case.value
     if d > 4:
         found, _ = sweeps(d, eps, 3000, rounds, 0.3, price, case.rng)
         looks, excess = found.T.astype(float)
@@ -310,8 +307,7 @@ def halving_success(d: int, eps: float, looks: float, runs: int, rng: np.random.
        tex=r"(d,\tfrac1\varepsilon)=(4,16),(64,16),(64,256),(512,64):\ \tfrac52\,d/\varepsilon"
            r"\text{ looks name }j\text{ with chance }>\sqrt{3/4}",
        controls={"a third of the looks": {"share": 1 / 3}})
-def halving_suffices(case: Case, share: float = 1.0) -> Evidence:
+def halving_suffices(case: Case, d: int, eps: float, share: float = 1.0) -> Evidence:
     "Upper limit for the chance that halving with 2.5 d / eps looks fails, 6000 runs; case (d, eps)."
-    d, eps = case.value
     failed = np.concatenate([~halving_success(d, eps, share * 2.5 * d / eps, 1500, case.rng) for _ in range(4)])
     return Evidence(mean_limit(failed.astype(float), 1e-6), "<=", 1 - math.sqrt(0.75))

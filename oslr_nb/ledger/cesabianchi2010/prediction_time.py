@@ -39,9 +39,8 @@ def unread_variance(w: Sequence[Any], budget: int) -> Any:
 @claim("cesabianchi2010", "theorem 4, generalised", id="D12a", tier="exact", proof="thm-lb-test",
        cases=[(3, 1), (4, 2), (4, 1), (4, 3), (5, 2)], tex=r"\text{risk}=\text{sum of the }d-k\text{ smallest }w_i^{*2}",
        controls={"the last attribute is a copy of the first": {"copy": True}})
-def best_is_unread(case: Case, copy: bool = False) -> Evidence:
+def best_is_unread(case: Case, d: int, k: int, copy: bool = False) -> Evidence:
     "The best tree for random rational weights against the formula; case (d, k)."
-    d, k = case.value
     w = [Fraction(abs(int(v)), 6) + Fraction(1, 7) for v in case.rng.integers(-6, 7, d)]
     law = sign_law(w)
     if copy: law = [((*x[:-1], x[0]), y + w[-1] * (x[0] - x[-1]), c) for x, y, c in law]
@@ -52,18 +51,16 @@ def best_is_unread(case: Case, copy: bool = False) -> Evidence:
        cases=[(2, 2, 1), (4, 4, 2), (5, 5, 2), (3, 2, 1), (4, 3, 1), (5, 4, 2)],
        tex=r"w^*=b\text{ on }n\text{ coordinates}:\ \text{risk}=b^2(n-k);\ b=\tfrac1{\sqrt d},n=d\text{ or }" r"b=\tfrac1{ck},n=ck",
        controls={"one attribute more": {"extra_attributes": 1}})
-def equal_weights(case: Case, extra_attributes: int = 0) -> Evidence:
+def equal_weights(case: Case, d: int, n: int, k: int, extra_attributes: int = 0) -> Evidence:
     "Best tree for w = 1 on n of d coordinates; case (d, n, k)."
-    d, n, k = case.value
     return Evidence(best_policy_risk(sign_law([1] * n + [0] * (d - n)), k + extra_attributes), "==", n - k)
 
 # %% ../../../nbs/papers/cesabianchi2010/04_prediction_time.ipynb #65149046
 @claim("cesabianchi2010", "theorem 4, best constant (ours)", id="D12b", tier="exact", proof="thm-lb-minimax",
        cases=[(3, 1), (4, 1), (10, 2), (9, 3)], tex=r"w^*=\tfrac1d(1,\dots,1):\ \text{risk}=(1+\sqrt K)^{-2},\ K=k\tfrac{d-1}{d-k}",
        controls={"independent signs": {"independent": True}})
-def hard_law(case: Case, independent: bool = False) -> Evidence:
+def hard_law(case: Case, d: int, k: int, independent: bool = False) -> Evidence:
     "Best tree for the hard law of step 3, in fractions, against the formula; case (d, k) with K a square."
-    d, k = case.value
     K = Fraction(k * (d - 1), d - k)
     root = Fraction(math.isqrt(K.numerator), math.isqrt(K.denominator))
     chances = hard_chances(d, Fraction(k * d) / (2 * ((d - k) * root - k)))

@@ -98,11 +98,10 @@ def draws_of_baseline(case: Case, single: float = 1.0) -> Evidence:
        tex=r"\hat w_+\text{ of the code minimises }w^\top(\bar A+N)w-\bar v^\top w\text{ over the ball; for }p=2\ "
            r"\hat w\text{ minimises }\tilde L_S",
        controls={"weights a tenth shorter": {"shrink": 0.9}})
-def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
+def clipped_minimum(case: Case, d: int, k: int, m: int, order: int, form: str, shrink: float = 1.0) -> Evidence:
     "The form at the learner's weights, and its minimum by a conic solver; case (d, k, m, order, form)."
     cp = need("cvxpy")
 
-    d, k, m, order, form = case.value
     X, y = finite_law(case.rng, d)
     A, v = averaged(X, y, k, m, case.rng)
     w, values = shrink * solve_baseline(A, v, 1.0, order, form), np.linalg.eigh(A)
@@ -119,9 +118,8 @@ def clipped_minimum(case: Case, shrink: float = 1.0) -> Evidence:
 @claim("cesabianchi2010", "the clipped form, step 1 (ours)", id="D6c", tier="certificate", proof="thm-base-clipped",
        cases=[(3, 2, 20), (4, 2, 60), (5, 4, 60), (4, 2, 8)] * 8,
        tex=r"\tilde L_S(\hat w_+)-\tilde L_S(u)\le u^\top Nu-\hat w_+^\top N\hat w_+", controls={"two fifths of the ridge terms": 0.4})
-def clipped_form(case: Case) -> Evidence:
+def clipped_form(case: Case, d: int, k: int, m: int) -> Evidence:
     "Both sides with B = 1 and u the minimiser of the indefinite form, up to the gap of the solver; case (d, k, m)."
-    d, k, m = case.value
     X, y = finite_law(case.rng, d)
     A, v = averaged(X, y, k, m, case.rng)
     values, vectors = np.linalg.eigh(A)

@@ -47,9 +47,8 @@ BALLS = {
        tex=r"\langle v-p,p\rangle=\max_{z\in C}\langle v-p,z\rangle,\quad p\in C",
        controls={"rescaled instead of projected": {"change": lambda p, v, R: v * min(1, R / np.abs(v).sum())},
                  "a ball of radius 1.01 R": lambda case: {"change": lambda p, v, R: BALLS[case.value[0]][0](v, 1.01 * R)}})
-def projections(case: Case, change: Callable = lambda p, v, R: p) -> Evidence:
+def projections(case: Case, ball: str, d: int, R: float, size: float, change: Callable = lambda p, v, R: p) -> Evidence:
     "Both sides of the certificate for a random v, shorter or longer than the radius; case (set, d, R, size of v)."
-    ball, d, R, size = case.value
     project, support, outside = BALLS[ball]
     v = size * R * case.rng.standard_normal(d)
     p = change(project(v, R), v, R)
@@ -83,9 +82,8 @@ def extremal_pair(k: int, top: int, d: int) -> tuple[np.ndarray, np.ndarray]:
        tex=r"\Vert D_Sw-u\Vert^2\le\nu\,\Vert w-u\Vert^2,\quad S\supseteq\mathrm{top}_{k_1}(w)",
        controls={"the constant times 0.999": 0.999,
                  "u has k + 1 nonzero coordinates": lambda case: {"extra": int(case.value[1] < case.value[2])}})
-def truncation(case: Case, extra: int = 0) -> Evidence:
+def truncation(case: Case, kind: str, k: int, top: int, d: int, extra: int = 0) -> Evidence:
     "The ratio of the squared distances at the extremal pair, or the largest near it, and nu; case (kind, k, k1, d)."
-    kind, k, top, d = case.value
     w, u = extremal_pair(k + extra, top, d)
     nu, found = truncation_factor(k, top, d), 0.0
     for _ in range(200 if kind == "near" else 1):
@@ -109,9 +107,8 @@ def _(case: Case) -> Evidence:
        cases=[(near, *s) for near in (0.0, 0.02) for s in ((1, 1, 2), (1, 4, 5), (2, 9, 11), (5, 30, 40), (2, 3, 4))],
        tex=r"\langle z-H_s(z),u-H_s(z)\rangle\le\tfrac12\sqrt{\tfrac m{s-s^*+m}}\,\Vert u-H_s(z)\Vert^2",
        controls={"0.499 instead of one half": 0.998, "one coordinate fewer is kept": {"kept": 1}})
-def nearly_obtuse(case: Case, kept: int = 0) -> Evidence:
+def nearly_obtuse(case: Case, near: float, sparsity: int, s: int, d: int, kept: int = 0) -> Evidence:
     "Largest ratio of the inner product to the squared distance, and the constant; case (size of the changes, s*, s, d)."
-    near, sparsity, s, d = case.value
     m = min(sparsity, d - s)
     n, found = s - sparsity + m, 0.0
     z, u = np.zeros(d), np.zeros(d)
@@ -145,9 +142,8 @@ def forgetful_update(h: np.ndarray, others: np.ndarray, top: int, buf: np.ndarra
        controls={"the coordinates outside the buffer that changed are not told":
                      {"update": lambda h, others, top, buf, state: top_update(h, others[:0], top, buf, state)},
                  "the bound is forgotten": {"update": forgetful_update}})
-def running_top(case: Case, update: Callable = top_update) -> Evidence:
+def running_top(case: Case, kind: str, d: int, top: int, slack: int, update: Callable = top_update) -> Evidence:
     "Rounds in which the buffer begins like a full sort, and all rounds; case (stream, d, top, slack)."
-    kind, d, top, slack = case.value
     (buf, state), h, agree, rounds = top_buffer(d, top, slack), np.zeros(d), 0, 200
     if kind == "falling":
         h += case.rng.integers(-50, 51, d)
@@ -188,9 +184,8 @@ def enclosed(name: str, s: int, width: float, scale: float) -> tuple[float, Inte
               for end in ("lower", "upper", "width")] + [("rounding", "lower")],
        tex=r"\mathrm{lower}\le\lambda_{\min}(s),\ \lambda_{\max}(s),\ \delta_s,\ \epsilon_s,\ \kappa_s,\ \phi_0\le\mathrm{upper}",
        controls={"supports of one coordinate less": {"s": 2}, "features 1 % longer": {"scale": 1.0201}})
-def restricted(case: Case, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
+def restricted(case: Case, name: str, end: str, s: int = 3, width: float = 2.0, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form, or both ends; case (constant, end or width)."
-    name, end = case.value
     closed, ends = enclosed(name, s, width, scale)
     if end == "width": return Evidence(ends.lower, "==", ends.upper, tol=1e-4 * closed)
     return Evidence(getattr(ends, end), "==" if closed == 0 else "<=" if end == "lower" else ">=", closed, tol=1e-9 * closed)
@@ -217,9 +212,8 @@ def wide(name: str, s: int, d: int = 60) -> tuple[np.ndarray, float, float]:
               for what in whats.split() for end in ("lower", "upper")],
        tex=r"\mathrm{lower}=\lambda_{\min}(s),\ \lambda_{\max}(s),\ \kappa_s=\mathrm{upper},\quad d=60",
        controls={"supports of one coordinate less": {"s": 3}, "features 1 % longer": {"scale": 1.0201}})
-def wide_constants(case: Case, s: int = 4, scale: float = 1.0) -> Evidence:
+def wide_constants(case: Case, name: str, what: str, end: str, s: int = 4, scale: float = 1.0) -> Evidence:
     "One end of the enclosure and the closed form; case (matrix, constant, end)."
-    name, what, end = case.value
     V, low, high = wide(name, 4)
     found = restricted_condition(V, s) if what == "condition" else sparse_eigenvalues(scale * V, s)[what == "largest"]
     return Evidence(getattr(found, end), "==", {"smallest": low, "largest": high, "condition": math.sqrt(high / low)}[what], tol=1e-9)
@@ -281,9 +275,8 @@ def independent_product(D: Design, order: int, exact: bool) -> np.ndarray:
 @claim("core", "inclusion probabilities", id="B1", tier="exact", proof="sec-core-inclusion",
        cases=[(D, exact) for D in DESIGNS for exact in (True, False)], tex=r"p_i,\ p_{ij},\ p_{ijl}=\sum_{S\ni i,j,l}\mathbb P[S]",
        controls={"independent coordinates with the right p_i": {"formula": independent_product}})
-def inclusion(case: Case, formula: Callable = lambda D, order, exact: D.inclusion(order, exact)) -> Evidence:
+def inclusion(case: Case, D: Any, exact: bool, formula: Callable = lambda D, order, exact: D.inclusion(order, exact)) -> Evidence:
     "Weighted sums of the formulas and of the enumeration; case (design, in fractions or in floats)."
-    D, exact = case.value
     closed, listed = 0, 0
     for order in (1, 2, 3):
         c = case.rng.integers(1, 1000, (D.d,) * order)
@@ -355,9 +348,8 @@ def unbiased(case: Case, pairs: Callable = lambda D: D.second(exact=True), swap:
        cases=[((1, 2, 5), 1), ((1, 2, 5), 3), ((1, 1, 1), 2), ((3, 1), 4)],
        tex=r"\mathbb Ez=x,\quad\mathrm{Var}\,z_i=\tfrac1m\big(x_i^2/q_i-x_i^2\big)",
        controls={"repetitions are dropped": {"change": lambda s: sorted(set(s))}})
-def draw_average_moments(case: Case, change: Callable = lambda s: s) -> Evidence:
+def draw_average_moments(case: Case, weights: tuple, m: int, change: Callable = lambda s: s) -> Evidence:
     "Weighted sums of the mean and the second moment, over all sequences; case (weights, m)."
-    weights, m = case.value
     D, q = WithReplacement(weights, m), normalise(weights, exact=True)
     x, (a, b) = random_fractions(case.rng, len(q)), case.rng.integers(1, 1000, (2, len(q)))
     found = [(chance, draw_average(x[list(change(s))], list(change(s)), q)) for s, chance in D.support()]
@@ -438,9 +430,8 @@ def observe_moment(case: Case, bound: Callable = bound_observe_moment) -> Eviden
 @claim("core", "the rarest pair", id="B8", tier="exact", proof="sec-core-pair",
        cases=[(kind, d, k, top) for kind in ("exact", "C") for d in range(2, 7) for k in range(1, d + 1) for top in range(k + 1)],
        tex=r"C_{d,k',k_1}\le q^*=\min_{ij}\mathbb P[i,j\in S]", controls={"one feature more": {"extra_features": 1}})
-def rarest_pair(case: Case, extra_features: int = 0) -> Evidence:
+def rarest_pair(case: Case, kind: str, d: int, budget: int, top: int, extra_features: int = 0) -> Evidence:
     "q* or C, and the smallest pair probability by enumeration; case (kind, d, k', k1)."
-    kind, d, budget, top = case.value
     found = np.full((d, d), Fraction(0))
     for S, chance in Observe(d, budget, tuple(range(top))).support(): found[np.ix_(S, S)] += chance
     if kind == "exact": return Evidence(pair_minimum(d, min(d, budget + extra_features), top), "==", found.min())
@@ -477,18 +468,16 @@ def shopping(rng: np.random.Generator, d: int, budget: int, rounds: int, more: i
        tex=r"\#\{\text{numbers sold in a round}\}\le k'",
        controls={"a rule that would sell one number less": {"extra_numbers": -1},
                  "a rule that would sell a coordinate twice": {"again": True}})
-def budget_kept(case: Case, extra_numbers: int = 0, again: bool = False) -> Evidence:
+def budget_kept(case: Case, what: str, d: int, budget: int, extra_numbers: int = 0, again: bool = False) -> Evidence:
     "Most that was sold in a round and the budget, or calls that end by the rules and all calls; case (which, d, budget)."
-    what, d, budget = case.value
     right, calls, most, wrong = shopping(case.rng, d, budget, 150, extra_numbers, again)
     return Evidence(most, "<=", budget + extra_numbers) if what == "most" else Evidence(right - wrong, "==", calls)
 
 # %% ../../../nbs/core/mathematics/13_foundations.ipynb #3d4616c8
 @claim("core", "committed weights are k-sparse", id="P2", tier="certificate", proof="sec-core-budget", cases=[(5, 1), (5, 3), (8, 7)],
        tex=r"\Vert w_t\Vert_0\le k,\quad\hat y_t=w_t^\top x_t", controls={"one weight more": {"k": 1}})
-def commitments(case: Case, k: int = 0) -> Evidence:
+def commitments(case: Case, d: int, sparsity: int, k: int = 0) -> Evidence:
     "Commitments that end by the rule (accepted with the right score iff at most k weights are nonzero), and all; case (d, k)."
-    d, sparsity = case.value
     right, rounds = 0, 200
     X = case.rng.standard_normal((rounds, d))
     for t in range(rounds):
@@ -505,9 +494,8 @@ def commitments(case: Case, k: int = 0) -> Evidence:
 @claim("core", "regret of a run", id="P3", tier="certificate", proof="sec-core-comparator", cases=[(30, 4), (80, 7)],
        tex=r"R_t(w)=\sum_{s\le t}(\hat y_s-y_s)^2-\sum_{s\le t}(w^\top x_s-y_s)^2",
        controls={"rows in another order": {"order": lambda rows: rows[::-1]}})
-def run_regret(case: Case, order: Callable = lambda rows: rows) -> Evidence:
+def run_regret(case: Case, n: int, d: int, order: Callable = lambda rows: rows) -> Evidence:
     "A weighted sum of the regrets of all rounds and the same by hand; case (rows, d)."
-    n, d = case.value
     rng = case.rng
     X, y, w = rng.standard_normal((n, d)), rng.standard_normal(n), rng.standard_normal(d)
     rows, yhat = rng.integers(0, n, 2 * n), rng.standard_normal(2 * n)
@@ -533,9 +521,8 @@ def ball_loss(A: np.ndarray, b: np.ndarray, radius: float) -> float:
        cases=[(6, 2, math.inf), (6, 3, 0.4), (7, 2, 0.9), (5, 5, 0.3)],
        tex=r"\min\{\Vert Xw-y\Vert^2:\Vert w\Vert_0\le k,\Vert w\Vert_2\le R\}",
        controls={"one feature less": {"features_left_out": 1}, "a radius 1 % larger": {"wider": 1.01}})
-def sparse_comparator(case: Case, features_left_out: int = 0, wider: float = 1.0) -> Evidence:
+def sparse_comparator(case: Case, d: int, k: int, R: float, features_left_out: int = 0, wider: float = 1.0) -> Evidence:
     "Loss of best_sparse, as stated and as achieved by its weights, and the least over all supports; case (d, k, R)."
-    d, k, R = case.value
     X = case.rng.standard_normal((40, d))
     y = X[:, 1] - 0.5 * X[:, 3] + 0.3 * case.rng.standard_normal(40)
     best = best_sparse(X, y, k - features_left_out, R * wider)
@@ -565,9 +552,8 @@ def swaps(case: Case, greedy: bool = False) -> Evidence:
        cases=[(what, d, count) for what in ("sums", "draws") for d, count in ((5, 5), (60, 3), (60, 50), (700, 20), (700, 700), (700, 1))],
        tex=r"\mathrm{node}=\sum\mathrm{leaves},\quad\mathbb P[\text{leaf }j]=\mathrm{leaf}_j/\mathrm{total}",
        controls={"one changed leaf is not told": {"stale": 1}, "numbers shifted by a hundredth": {"shift": 0.01}})
-def sums(case: Case, stale: int = 0, shift: float = 0.0) -> Evidence:
+def sums(case: Case, what: str, d: int, count: int, stale: int = 0, shift: float = 0.0) -> Evidence:
     "Nodes that are the sums of their leaves and all nodes, or draws that fall right and all; case (which, d, leaves changed at a time)."
-    what, d, count = case.value
     tree = sums_tree(d)
     first = sums_first(tree)
     for _ in range(3):
@@ -598,9 +584,8 @@ def lazy_change(kind: str, d: int, w: np.ndarray, rng: np.random.Generator) -> t
        tex=r"w\leftarrow\mathrm{proj}(cw+\text{change}),\quad\textstyle\sum_tw_t,\ \Vert w\Vert_1",
        controls={"rescaled instead of projected": {"project": lambda w, R: w * min(1, R / max(np.abs(w).sum(), 1e-300))},
                  "a factor off by one part in ten thousand": {"factor": 1.0001}})
-def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> Evidence:
+def lazy_plain(case: Case, kind: str, d: int, R: float, project: Callable = proj_l1, factor: float = 1.0) -> Evidence:
     "Weighted sums of all weights, norms and the running sum, lazy and plain; case (stream, d, R)."
-    kind, d, R = case.value
     rng, state, total, w = case.rng, lazy_ball(d), np.zeros(d), np.zeros(d)
     a, sides, rounds = case.rng.random(d), np.zeros(2), 60
     for t in range(1, rounds + 1):
@@ -622,9 +607,8 @@ def lazy_plain(case: Case, project: Callable = proj_l1, factor: float = 1.0) -> 
 @claim("core", "draws from the lazy vector", id="S3", tier="certificate", proof="sec-core-lazy",
        cases=[("smooth", 7), ("ties", 65), ("smooth", 784)], tex=r"\textstyle\sum_{j<i}|w_j|\le u\Vert w\Vert_1<\sum_{j\le i}|w_j|",
        controls={"intervals shifted by a hundredth": {"shift": 0.01}})
-def lazy_draw(case: Case, shift: float = 0.0) -> Evidence:
+def lazy_draw(case: Case, kind: str, d: int, shift: float = 0.0) -> Evidence:
     "Draws on a grid of u that fall in the interval of the coordinate found, and all; case (stream, d)."
-    kind, d = case.value
     state = lazy_ball(d)
     for _ in range(200):
         I, change = lazy_change(kind, d, lazy_weights(state), case.rng)
@@ -655,9 +639,8 @@ def first_coordinates(state: LazyBall, m: int, rounds: int, R: float, size: floa
        cases=[(what, m, d, R, 1.0) for what in (0, 1, 2) for m, d, R in ((1, 20, 0.3), (2, 20, 8.0), (1, 1500, 1.0))]
              + [(3, 1, 20, 0.3, 0.5), (3, 2, 20, 8.0, 0.5), (3, 1, 20, 8.0, 2.0)],
        tex=r"aTm\le16R,\quad aS\le17R,\quad P\le\max(1000,d)\ (c=1),\quad\tfrac1{64}\le a\le64", controls={"limits 7 % lower": 0.93})
-def lazy_sizes(case: Case) -> Evidence:
+def lazy_sizes(case: Case, what: int, m: int, d: int, R: float, c: float) -> Evidence:
     "Largest value met in two thousand rounds (of a: in sixty) and its limit; case (which, coordinates changed, d, R, c)."
-    what, m, d, R, c = case.value
     found = first_coordinates(lazy_ball(d), m, 60 if what == 3 else 2000, R, 0.0 if what == 2 or c > 1 else 0.999, c)[what]
     return Evidence(float(found), "<=", (16 * R, 17 * R, max(1000, d), 64)[what], tol=1e-9)
 
@@ -681,9 +664,8 @@ def step_at_once(state: LazyBall, I: np.ndarray, change: np.ndarray, n: int, R: 
        cases=[("two", 989232089707.4375), ("two", 989232089707.375), ("flat", 2.0**45), ("flat", 3e13)],
        tex=r"\mathrm{proj}_1(K+\tfrac14,K,b,\dots,b)=(\tfrac58,\tfrac38,0,\dots,0),\quad\mathrm{proj}_1(K,\dots,K)=(\tfrac1n,\dots,\tfrac1n)",
        controls={"no rebasing before the changes": {"step": step_unbased}, "raised at once and not in stages": {"step": step_at_once}})
-def huge_steps(case: Case, step: Callable = lazy_step) -> Evidence:
+def huge_steps(case: Case, kind: str, K: float, step: Callable = lazy_step) -> Evidence:
     "Weights that are exact after one step into a vector with three active coordinates, and all; case (kind, K)."
-    kind, K = case.value
     v, want = np.full(1024, K), np.full(1024, 1 / 1024)
     if kind == "two": v, want = np.r_[K + 0.25, K, np.full(10_000, 439806328832.0)], np.r_[0.625, 0.375, np.zeros(10_000)]
     n, state = v.size, lazy_ball(v.size + 20)

@@ -37,9 +37,8 @@ def optimality(w: np.ndarray, h: np.ndarray, lam: float, R: float, m: float) -> 
        controls={"not projected": {"step": lambda h, lam, R, m: dual_averaging_step(h, lam, 1e9, m)},
                  "thresholded after the projection":
                      {"step": lambda h, lam, R, m: soft_threshold(dual_averaging_step(h, lam, R), m / lam)}})
-def rda_step(case: Case, step: Callable = dual_averaging_step) -> Evidence:
+def rda_step(case: Case, lam: float, R: float, m: float, step: Callable = dual_averaging_step) -> Evidence:
     "Sums of both sides of the certificate over 40 random h; case (lambda, R, m)."
-    lam, R, m = case.value
     sides = np.zeros(2)
     for _ in range(40):
         h = 2 * case.rng.standard_normal(5)
@@ -51,9 +50,8 @@ def rda_step(case: Case, step: Callable = dual_averaging_step) -> Evidence:
        cases=[(lam, R, m) for lam in (0.3, 8.0) for R in (0.4, 2.5) for m in (0.0, 0.7)],
        tex=r"w=\mathrm{proj}_{\Vert w\Vert\le R}\big(-\mathrm{soft}(h,m)/\lambda\big)",
        controls={"a hard threshold": {"threshold": lambda h, m: h * (np.abs(h) > m)}})
-def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
+def step_in_two(case: Case, lam: float, R: float, m: float, threshold: Callable = soft_threshold) -> Evidence:
     "Weighted sums of the step and of the projected threshold for 40 random h; case (lambda, R, m)."
-    lam, R, m = case.value
     a, h = case.rng.random((40, 5)), 2 * case.rng.standard_normal((40, 5))
     one = np.array([dual_averaging_step(row, lam, R, m) for row in h])
     two = np.array([proj_l2(-threshold(row, m) / lam, R) for row in h])
@@ -63,9 +61,8 @@ def step_in_two(case: Case, threshold: Callable = soft_threshold) -> Evidence:
 @claim("core", "dual averaging, all rounds", id="O2", tier="certificate", proof="sec-core-step", cases=[(4, 0.8), (3, 2.5), (6, 0.3)],
        tex=r"w_j=\arg\min_{\Vert w\Vert\le R}\langle h_j,w\rangle+M_{j-1}\Vert w\Vert_1+\tfrac{\lambda_j}2\Vert w\Vert^2",
        controls={"round j charges its own l1 weight already": {"l1_shift": 1}})
-def rda_rounds(case: Case, l1_shift: int = 0) -> Evidence:
+def rda_rounds(case: Case, d: int, R: float, l1_shift: int = 0) -> Evidence:
     "Sums of both sides of the certificate over 30 rounds; case (d, R)."
-    d, R = case.value
     n, rng = 30, case.rng
     lam, l1 = np.sqrt(np.arange(1.0, n + 1)), 0.5 / np.arange(1, n + 1)
     w, g = dual_averaging(lambda j, w: rng.standard_normal(d) + w, d, lam, R, l1)
@@ -101,9 +98,8 @@ def on_the_line(gradients: list[float], lam: list[float], u: float, l1: list[flo
                  "lambda decreases": lambda case: on_the_line([1.0, -0.5], [10.0, 0.5], -1.0),
                  "the l1 weights increase": lambda case: on_the_line([-1.0, 0.0], [1.0, 1.0], 0.0, [0.0, 5.0]),
                  "a comparator outside the ball": lambda case: on_the_line([1.0] * 12, [2.0] * 12, -3.0)})
-def rda_regret(case: Case, change: Callable = lambda right, g, lam, u: right) -> Evidence:
+def rda_regret(case: Case, kind: str, n: int, R: float, change: Callable = lambda right, g, lam, u: right) -> Evidence:
     "Regret against the hardest comparator and the bound; case (kind, rounds, R)."
-    kind, n, R = case.value
     if kind in ("equality", "two sides"):  # l1 = 0, constant lambda, the ball is not reached
         a = case.rng.standard_normal((n, 3))
         lam, l1 = np.full(n, 1.01 * np.linalg.norm(np.cumsum(a, 0), axis=1).max() / R), np.zeros(n)
@@ -181,9 +177,8 @@ def promise(n: int, R: float, G: float) -> Callable:
        controls={"the constant times 0.93": 0.93,
                  "steps ten times as long": {"step": 10.0},
                  "the bound of dual averaging for gradient descent": {"bounds": (bound_rda, bound_rda)}})
-def anytime(case: Case, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
+def anytime(case: Case, engine: str, n: int, G: float, R: float, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd)) -> Evidence:
     "Regret against the adversary, and the bound; case (engine, rounds, G, R)."
-    engine, n, G, R = case.value
     lam = rda_schedule(n, G, R, step)
     if engine == "RDA": w, g = dual_averaging(planned(lam, R, G), 2, lam, R)
     else: w, g = ogd(promise(n, R, G), 2, ogd_schedule(n, G, R, step), R)
@@ -195,9 +190,8 @@ def anytime(case: Case, step: float = 1.0, bounds: tuple = (bound_rda, bound_ogd
        cases=[(engine, d, 60, G, R) for engine in ("known n", "anytime", "zero", "random") for d, G, R in ((2, 1.0, 1.0), (5, 0.3, 4.0))],
        tex=r"\max_{\Vert u\Vert\le R}\sum_j\langle g_j,w_j-u\rangle\ge GR\sqrt n",
        controls={"the constant times 1.01": 1.01, "gradients on the wrong side of the point": {"side": -1.0}})
-def lower_bound(case: Case, side: float = 1.0) -> Evidence:
+def lower_bound(case: Case, engine: str, d: int, n: int, G: float, R: float, side: float = 1.0) -> Evidence:
     "Regret against gradients at a right angle to their sum, and G R sqrt(n); case (engine, d, n, G, R)."
-    engine, d, n, G, R = case.value
     lam = np.full(n, G * math.sqrt(n) / R) if engine == "known n" else rda_schedule(n, G, R)
     h, collected = np.zeros(d), 0.0
     for j in range(n):
@@ -240,18 +234,16 @@ def jump(G: float, A: float, c: float) -> float:
        controls={"without the ball: G^2 / (2 lambda)": {"formula": lambda G, A, c: G**2 / (2 * c * max(A, 1e-9))},
                  "rounds beyond a + b without the regulariser: 2 G":
                      {"formula": lambda G, A, c: 2 * G if G >= c * (A + math.hypot(A, G)) else jump(G, A, c)}})
-def cost_of_a_jump(case: Case, formula: Callable = jump) -> Evidence:
+def cost_of_a_jump(case: Case, G: float, A: float, c: float, formula: Callable = jump) -> Evidence:
     "The largest value found, and the formula; case (G, sqrt(s), c), on the unit ball."
-    G, A, c = case.value
     return Evidence(jump_found(G, c * A, c * math.hypot(A, G), case.rng), "==", formula(G, A, c), tol=1e-6)
 
 # %% ../../../nbs/core/mathematics/14_foundations_convex.ipynb #fbdfa39a
 @claim("core", "a round costs a share of the growth", id="W21", tier="search", proof="sec-core-adaptive",
        cases=(0.2, 0.5, 0.9, 1.0, 1.4, 3.0), tex=r"\sup_x\frac{\delta_j}{\sqrt{s_j}-\sqrt{s_{j-1}}}=K(c)-\tfrac c2",
        controls={"one per cent less": 0.99, "the constant for c + 0.2": {"shift": 0.2}})
-def share_of_growth(case: Case, shift: float = 0.0) -> Evidence:
+def share_of_growth(case: Case, c: float, shift: float = 0.0) -> Evidence:
     "The largest share over a fine grid of ratios, and K - c/2 (its last percent is a limit); case: c."
-    c = case.value
     x = 1 + np.geomspace(1e-3, 1e6, 600)
     found = max(jump(math.sqrt(v * v - 1), 1.0, c) / (v - 1) for v in x)
     return Evidence(found, "<=", (adaptive_factor(1 / (c + shift)) - (c + shift) / 2), tol=1e-9)
@@ -304,9 +296,8 @@ def finer_bound(case: Case) -> Evidence:
 @claim("core", "the adaptive step is free of scale", id="W24", tier="exact", proof="sec-core-adaptive",
        cases=[(2.0**-30, 1.0), (1024.0, 0.3), (2.0**40, 2.0)], tex=r"g_j\to2^ig_j\ \Rightarrow\ w_j\text{ as they are, to the last bit}",
        controls={"a declared largest length": {"largest": 1.0}})
-def free_of_scale(case: Case, largest: float = 0.0) -> Evidence:
+def free_of_scale(case: Case, factor: float, R: float, largest: float = 0.0) -> Evidence:
     "Sum of the differences of the points over 40 rounds; case (factor, radius)."
-    factor, R = case.value
     g = case.rng.standard_normal((40, 3)) * 10.0 ** case.rng.integers(-2, 3, (40, 1))
     w = [adaptive_dual_averaging(lambda j, _, a=a: a * g[j], 3, 40, R, 1.0, largest)[0] for a in (1.0, factor)]
     return Evidence(float(np.abs(w[0] - w[1]).sum()), "==", 0.0)
@@ -316,9 +307,8 @@ def free_of_scale(case: Case, largest: float = 0.0) -> Evidence:
        cases=[(L, a, R, s) for L in (0.0, 1.0, 1e4) for a, R, s in ((1.0, 1.0, 1.0), (30.0, 0.5, 1.0), (0.2, 3.0, 0.5), (2.0, 1.0, 3.0))],
        tex=r"z^2\le q(L+z)\Rightarrow z\le\tfrac12\bigl(q+\sqrt{q^2+4qL}\bigr),\quad q=\alpha K^2R^2",
        controls={"a bound one per cent smaller": {"factor": 0.99}})
-def small_losses(case: Case, factor: float = 1.0) -> Evidence:
+def small_losses(case: Case, L: float, alpha: float, R: float, step: float, factor: float = 1.0) -> Evidence:
     "The bound z, and K R sqrt(alpha (L + z)): the largest z that is not above it; case (L, alpha, R, step)."
-    L, alpha, R, step = case.value
     z = factor * bound_self_bounding(L, alpha, R, step)
     return Evidence(z, "==", bound_adaptive(alpha * (L + z), R, step), tol=1e-9 * (1 + z))
 
@@ -329,9 +319,8 @@ def small_losses(case: Case, factor: float = 1.0) -> Evidence:
        controls={"the first term times 0.99": {"terms": (0.99, 1.0)},
                  "the second term times 0.99": {"terms": (1.0, 0.99)},
                  "a comparator outside the ball": {"far": 1.1}})
-def ogd_regret(case: Case, far: float = 1.0, terms: tuple[float, float] = (1.0, 1.0)) -> Evidence:
+def ogd_regret(case: Case, kind: str, value: float, R: float, far: float = 1.0, terms: tuple[float, float] = (1.0, 1.0)) -> Evidence:
     "Regret and bound; case (kind, last step or number of rounds, R)."
-    kind, value, R = case.value
     if kind in ("two rounds", "two sides"):
         eta = np.array([1e9, value])
         source = lambda j, w: [[R / 1e9], [-2 * R / value]][j]
@@ -355,9 +344,8 @@ def _(case: Case) -> Evidence:
 # %% ../../../nbs/core/mathematics/14_foundations_convex.ipynb #178745b8
 @claim("core", "gradient descent, all rounds", id="O8", tier="certificate", proof="sec-core-ogd", cases=[(4, 0.8), (3, 2.5), (1, 0.2)],
        tex=r"w_{j+1}=\Pi(w_j-\eta_jg_j)", controls={"steps 1 % longer": {"longer": 1.01}})
-def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
+def ogd_rounds(case: Case, d: int, R: float, longer: float = 1.0) -> Evidence:
     "Sums over 30 rounds of both sides of the certificate of a projection on the ball; case (d, R)."
-    d, R = case.value
     n, rng, sides = 30, case.rng, np.zeros(2)
     eta = 1 / np.sqrt(np.arange(1, n + 1))
     w, g = ogd(lambda j, w: rng.standard_normal(d) + w, d, eta, R)
@@ -370,9 +358,8 @@ def ogd_rounds(case: Case, longer: float = 1.0) -> Evidence:
 @claim("core", "the bounds after each round", id="O10", tier="certificate", proof="sec-core-ogd",
        cases=[(engine, 12, R) for engine in ("RDA", "OGD") for R in (0.6, 3.0)],
        tex=r"\mathrm{bound}_j(g_1,\dots,g_n)=\mathrm{bound}_j(g_1,\dots,g_j)", controls={"cut one round later": {"extra_rounds": 1}})
-def prefixes(case: Case, extra_rounds: int = 0) -> Evidence:
+def prefixes(case: Case, engine: str, n: int, R: float, extra_rounds: int = 0) -> Evidence:
     "Weighted sums of all entries of the bound and of the last entries of the games that are cut there; case (engine, rounds, R)."
-    engine, n, R = case.value
     g, u, a = case.rng.standard_normal((n, 3)), R * np.array([0.6, 0.0, -0.8]), case.rng.random(n)
     lam = np.sqrt(np.arange(2.0, n + 2))
     bound = lambda j: rda_regret_bound(g[:j], lam[:j], u) if engine == "RDA" else ogd_regret_bound(g[:j], 1 / lam[:j], R)
@@ -410,9 +397,8 @@ def by_kernels(X: np.ndarray, y: np.ndarray, a: float) -> tuple[np.ndarray, np.n
        tex=r"(\hat y_t-y_t)^2=V_t-V_{t-1}+h_ty_t^2-h_t(1-h_t)f_t^2,\quad(1-h_t)(f_t-y_t)^2=V_t-V_{t-1}",
        controls={"predictions that do not count the present features": {"committed": True},
                  "h from the matrix before the round": {"before": True}})
-def vaw_steps(case: Case, committed: bool = False, before: bool = False) -> Evidence:
+def vaw_steps(case: Case, method: str, T: int, n: int, a: float, committed: bool = False, before: bool = False) -> Evidence:
     "Weighted sums of the losses and of what the identities say; case (method, T, n, ridge)."
-    method, T, n, a = case.value
     (X, y), c = regression_stream(T, n, case.rng), case.rng.random(T)
     V = np.diff([least_with_price(X[:t], y[:t], a) for t in range(T + 1)])
     h = np.array([X[t] @ np.linalg.solve(a * np.eye(n) + X[: t + 1 - before].T @ X[: t + 1 - before], X[t]) for t in range(T)])
@@ -438,9 +424,8 @@ def hard_regression(kind: str, rng: np.random.Generator) -> tuple[np.ndarray, np
        controls={"the logarithm times 0.98": {"logarithm": 0.98},
                  "the price of the comparator times 0.9": {"price": 0.9},
                  "weights that are committed before the features": {"play": lambda X, y, a: (forward_ridge(X, y, a) * X).sum(1)}})
-def vaw_regret(case: Case, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
+def vaw_regret(case: Case, kind: str, form: str, play: Callable = vaw, logarithm: float = 1.0, price: float = 1.0) -> Evidence:
     "Loss minus that of a comparator (or of the best with its price), and the bound; case (stream, form of the bound)."
-    kind, form = case.value
     X, y, a = hard_regression(kind, case.rng)
     u = np.array([1.0]) if kind == "comparator" else np.zeros(X.shape[1])
     best = float(((X @ u - y) ** 2).sum()) if kind == "comparator" else least_with_price(X, y, a)
@@ -462,9 +447,8 @@ def _(case: Case) -> Evidence:
        cases=[(form, kind) for form in ("maximum", "ratio") for kind in ("alternating", "surprise", "random")] + [("ratio", "one round")],
        tex=r"\sum_t(f_t-y_t)^2\le V_T+\max_t(f_t-y_t)^2\sum_i\ln(1+\tfrac{\lambda_i}a)," r"\quad\sum_t(f_t-y_t)^2\le(1+\tfrac{X^2}a)V_T",
        controls={"the largest label in place of the largest residual": {"clipped": True}, "the bounds times 0.9": 0.9})
-def forward_regret(case: Case, clipped: bool = False) -> Evidence:
+def forward_regret(case: Case, form: str, kind: str, clipped: bool = False) -> Evidence:
     "Loss minus V and the logarithm, or loss and the multiple of V; case (form, stream)."
-    form, kind = case.value
     X, y, a = (np.full((1, 1), 2.0), np.ones(1), 1.5) if kind == "one round" else hard_regression(kind, case.rng)
     losses, V = ((forward_ridge(X, y, a) * X).sum(1) - y) ** 2, least_with_price(X, y, a)
     if form == "ratio": return Evidence(float(losses.sum()), "<=", (1 + (X**2).sum(1).max() / a) * V, tol=1e-9 * V)
@@ -476,9 +460,8 @@ def forward_regret(case: Case, clipped: bool = False) -> Evidence:
        cases=[("small features", T) for T in (10, 200)] + [("tiny ridge", T) for T in (4, 12)],
        tex=r"\text{regret of VAW}\to T\ (\text{fixed ridge}),\quad>\tfrac T4\ (\text{ridge}\to0)",
        controls={"features of size 1, or of equal size": {"size": 1.0, "ratio": 1.0001}})
-def scale_matters(case: Case, size: float = 1e-4, ratio: float = 2.0) -> Evidence:
+def scale_matters(case: Case, kind: str, T: int, size: float = 1e-4, ratio: float = 2.0) -> Evidence:
     "Regret against the best u (mean over all signs for growing features), and T or T/4; case (sequence, T)."
-    kind, T = case.value
     if kind == "small features":
         y = (-1.0) ** np.arange(T)
         return Evidence(float(((vaw(size * y[:, None], y) - y) ** 2).sum()), ">=", 0.999 * T)
@@ -496,9 +479,8 @@ def scale_matters(case: Case, size: float = 1e-4, ratio: float = 2.0) -> Evidenc
        tex=r"\ell(w)-\ell(u)\le\langle g,w-u\rangle-\tfrac1{4M^2}\langle g,w-u\rangle^2,"
            r"\quad e^{-\alpha\ell}\text{ concave}\iff\alpha\le\tfrac1{2M^2}",
        controls={"constants 1 % larger": {"factor": 1.01}})
-def curvature(case: Case, factor: float = 1.0) -> Evidence:
+def curvature(case: Case, kind: str, M: float, factor: float = 1.0) -> Evidence:
     "Both sides at a random pair, at the largest residual, or the mean of two neighbours and the middle; case (kind, M)."
-    kind, M = case.value
     z, w, u = case.rng.standard_normal((3, 4))
     y = w @ z - (M if kind == "largest residual" else case.rng.standard_normal())
     r = w @ z - y
@@ -515,9 +497,8 @@ def curvature(case: Case, factor: float = 1.0) -> Evidence:
        tex=r"w=\arg\min_{\Vert w\Vert\le R}(w-p)^\top A(w-p)\iff\langle A(p-w),w\rangle=R\Vert A(p-w)\Vert",
        controls={"the Euclidean projection": {"project": lambda p, A, R: proj_l2(p, R)},
                  "a ball of radius 1.01 R": {"project": lambda p, A, R: project_norm(p, A, 1.01 * R)}})
-def norm_projection(case: Case, project: Callable = project_norm) -> Evidence:
+def norm_projection(case: Case, kind: str, n: int, R: float, condition: float, project: Callable = project_norm) -> Evidence:
     "Values at the projection and at a conic solver's, or sums of both sides of the condition; case (kind, n, R, condition number)."
-    kind, n, R, condition = case.value
     sides = np.zeros(2)
     for _ in range(3 if kind == "solver" else 30):
         Q = np.linalg.qr(case.rng.standard_normal((n, n)))[0]

@@ -31,11 +31,10 @@ __all__ = []
        controls={"psi times 0.999": {"factor": 0.999},
                  "x may be smaller than -a": {"beyond": 0.1},
                  "a quarter of a in place of a third": {"third": 1 / 4}})
-def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float = 1 / 3) -> Evidence:
+def parabola(case: Case, kind: str, a: float, factor: float = 1.0, beyond: float = 0.0, third: float = 1 / 3) -> Evidence:
     "psi and the integral, e^-x - 1 + x and psi x^2 at the worst of 200 points x >= -a, or psi and 1/(2(1 - a/3)); case (kind, a)."
     from scipy.integrate import quad
 
-    kind, a = case.value
     psi = factor * second_order_factor(a)
     if kind == "rate": return Evidence(psi, "<=", 1 / (2 * (1 - third * a)), tol=1e-15)
     if kind == "integral":
@@ -49,9 +48,8 @@ def parabola(case: Case, factor: float = 1.0, beyond: float = 0.0, third: float 
 # %% ../../../nbs/core/mathematics/15_foundations_learning.ipynb #fbf88c63
 @claim("core", "weights of Hedge", id="W2", tier="certificate", proof="sec-core-hedge", cases=[(30, 4, 0.3), (12, 7, 2.0), (1, 3, 1.0)],
        tex=r"p_{ti}\propto\prod_{s<t}e^{-\eta c_{si}}", controls={"weights that know the costs of their own round": {"own_round": 1}})
-def hedge_weights(case: Case, own_round: int = 0) -> Evidence:
+def hedge_weights(case: Case, T: int, N: int, eta: float, own_round: int = 0) -> Evidence:
     "Weighted sums of the weights and of those of the multiplicative rule; case (rounds, experts, rate)."
-    T, N, eta = case.value
     costs, a = case.rng.standard_normal((T, N)), case.rng.random((T, N))
     z, total = np.ones(N), 0.0
     for t in range(T):
@@ -118,18 +116,16 @@ def largest_sum(T: int, N: int, size: float) -> float:
 @claim("core", "fair coins against any engine", id="W5", tier="bayes", proof="sec-core-rate",
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
        tex=r"\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{2T\ln N}+\tfrac13\ln N", controls={"the constant times 0.95": 0.95})
-def coins(case: Case) -> Evidence:
+def coins(case: Case, T: int, N: int) -> Evidence:
     "Expected maximum of N sums of T fair signs, and the bound; case (T, N)."
-    T, N = case.value
     return Evidence(largest_sum(T, N, 2.0), "<=", bound_hedge(T, N, 1.0, 1.0))
 
 # %% ../../../nbs/core/mathematics/15_foundations_learning.ipynb #05030bcc
 @claim("core", "exponentiated gradient is Hedge", id="W6", tier="certificate", proof="sec-core-eg",
        cases=[(20, 3, 0.4, 2.5), (15, 1, 1.0, 0.3)], tex=r"w_j=B\sum_i(p^+_{ji}-p^-_{ji})e_i",
        controls={"the positive corners alone": {"half": True}})
-def eg_weights(case: Case, half: bool = False) -> Evidence:
+def eg_weights(case: Case, n: int, d: int, eta: float, B: float, half: bool = False) -> Evidence:
     "Weighted sums of the points of a game and of the means of the corners; case (rounds, d, rate, B)."
-    n, d, eta, B = case.value
     rng, a = case.rng, case.rng.random((n, d))
     w, g = exponentiated_gradient(lambda j, w: rng.standard_normal(d) + w, d, eta, n, B)
     p = hedge(np.hstack([B * g, -B * g]), eta / B)
@@ -180,9 +176,8 @@ def random_chances(rng: np.random.Generator, N: int) -> np.ndarray:
        cases=[(how, *s) for how in ("fractions", "compiled") for s in ((2, 1), (4, 2), (5, 1), (5, 3), (6, 6), (1, 1))],
        tex=r"\mathbb E\,\tfrac{c_i}{r_i}\mathbb 1[i\in U]=c_i,\quad r_i=q_i+(1-q_i)\tfrac{M-1}{N-1}",
        controls={"not divided by the chances": {"divided": False}, "the set need not contain the expert drawn": {"contained": False}})
-def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) -> Evidence:
+def advice_unbiased(case: Case, how: str, N: int, M: int, divided: bool = True, contained: bool = True) -> Evidence:
     "Weighted sums of the mean estimate and of the costs; case (how, N, M)."
-    how, N, M = case.value
     q, c, a = random_chances(case.rng, N), random_fractions(case.rng, N), case.rng.integers(1, 100, N)
     r, total = limited_chances(q, M), 0
     draws = [(j, (j, *others), chance) for j, others, chance in advice_draws(q, M)]
@@ -203,9 +198,8 @@ def advice_unbiased(case: Case, divided: bool = True, contained: bool = True) ->
        cases=[(kind, *s) for kind in ("uniform", "random") for s in ((2, 1), (3, 2), (7, 3), (10, 10), (40, 5))],
        tex=r"\sum_i\tfrac{q_i}{r_i}\le\tfrac NM",
        controls={"N/M times 0.99": Fraction(99, 100), "only the expert that is followed is seen": {"chances": lambda q, M: q}})
-def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
+def advice_noise(case: Case, kind: str, N: int, M: int, chances: Callable = limited_chances) -> Evidence:
     "The sum and N/M, in fractions; case (weights, N, M)."
-    kind, N, M = case.value
     q = random_chances(case.rng, N) if kind == "random" else np.full(N, Fraction(1, N))
     total = sum(a / b for a, b in zip(q, chances(q, M), strict=True))
     return Evidence(total, "==" if kind == "uniform" else "<=", Fraction(N, M))
@@ -214,9 +208,8 @@ def advice_noise(case: Case, chances: Callable = limited_chances) -> Evidence:
 @claim("core", "law of the advice", id="W10", tier="statistical", level=1e-7, proof="sec-core-limited",
        cases=[(3, 1), (4, 2), (4, 3), (3, 3)], tex=r"\mathbb P[j,U]=q_j\big/\binom{N-1}{M-1},\quad q\propto e^{-\eta L}",
        controls={"a rate twice as large": {"rate": 2.0}})
-def advice_law(case: Case, n: int = 4000, rate: float = 1.0) -> Evidence:
+def advice_law(case: Case, N: int, M: int, n: int = 4000, rate: float = 1.0) -> Evidence:
     "Pearson's statistic of n compiled draws, and its quantile; case (N, M)."
-    N, M = case.value
     L, U, p, mark = 50 + 0.7 * case.rng.permutation(N) + case.rng.uniform(0, 0.1, N), np.empty(M, np.int64), np.empty(N), np.full(N, -1)
     q, words, counts = np.exp(-0.8 * rate * (L - L.min())), generator_words(case.rng), Counter()
     for t in range(n):
@@ -293,9 +286,8 @@ def advice_regret(losses: np.ndarray, M: int, rng: np.random.Generator, half: fl
        tex=r"\mathbb E\sum_t(\ell_{t,j_t}-\ell_{ti})\le\sqrt{2\tfrac NMT\ln N},"
            r"\text{ or (centred) }\sqrt{\tfrac N{2M}T\ln N}+\tfrac{N-1}{6(M-1)}\ln N",
        controls={"estimates that are not divided by the chances": {"divided": False}, "the price sqrt(N/M) is forgotten": {"price": False}})
-def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Evidence:
+def advice_bound(case: Case, T: int, N: int, M: int, gap: Any, centred: bool, divided: bool = True, price: bool = True) -> Evidence:
     "lhs: upper limit for the mean regret of 60 games (control: the mean). rhs: the bound. case (T, N, M, lead of expert 0, centred)."
-    T, N, M, gap, centred = case.value
     regrets = []
     for _ in range(60):
         if gap == "constant": losses = np.tile(np.r_[0.4, np.full(N - 1, 0.8)], (T, 1))
@@ -309,9 +301,8 @@ def advice_bound(case: Case, divided: bool = True, price: bool = True) -> Eviden
        cases=[(10**3, 10), (10**5, 10**3), (10**6, 10**12)],
        tex=r"\tfrac12\mathbb E\max_{i\le N}\sum_{t\le T}\pm1\le\sqrt{\tfrac12T\ln N}+\tfrac16\ln N",
        controls={"the constant times 0.95": 0.95})
-def advice_coins(case: Case) -> Evidence:
+def advice_coins(case: Case, T: int, N: int) -> Evidence:
     "Half the expected maximum of N sums of T fair signs, and the centred bound for M = N; case (T, N)."
-    T, N = case.value
     return Evidence(largest_sum(T, N, 1.0), "<=", bound_bexp(T, N, N, True))
 
 # %% ../../../nbs/core/mathematics/15_foundations_learning.ipynb #e0922203
@@ -328,9 +319,8 @@ def tsallis(L: np.ndarray, eta: float) -> np.ndarray:
        controls={"exponential weights": {"weights": lambda L, eta: (p := np.exp(-np.minimum(eta * (L - L.min()), 500))) / p.sum()},
                  "the smallest possible number s, then made to sum to 1":
                      {"weights": lambda L, eta: (p := 4 / (eta * (L - L.min()) + 2) ** 2) / p.sum()}})
-def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
+def tsallis_optimal(case: Case, K: int, size: float, eta: float, weights: Callable = tsallis) -> Evidence:
     "Weighted sums of both sides of the conditions; case (K, size of L, rate)."
-    K, size, eta = case.value
     L, a = size * case.rng.exponential(size=K), case.rng.random(K)
     p = weights(L, eta)
     x = L.min() - 2 / (eta * math.sqrt(p[L.argmin()]))
@@ -342,9 +332,8 @@ def tsallis_optimal(case: Case, weights: Callable = tsallis) -> Evidence:
        cases=[("unlikely", 2, 1.0), ("unlikely", 5, 0.3), ("random", 4, 1.0), ("random", 10, 0.2)],
        tex=r"\Phi(L+c)-\Phi(L)+\langle p,c\rangle\le\tfrac\eta2\sum_ip_i^{3/2}c_i^2",
        controls={"the bound times 0.98": 0.98, "a negative cost": {"sign": -1.0}})
-def tsallis_round(case: Case, sign: float = 1.0) -> Evidence:
+def tsallis_round(case: Case, kind: str, K: int, eta: float, sign: float = 1.0) -> Evidence:
     "Cost of a round beyond the change of the potential, and the bound; case (costs, K, rate)."
-    kind, K, eta = case.value
     L, c = case.rng.exponential(size=K) / eta, case.rng.exponential(size=K) / eta
     if kind == "unlikely": L, c = np.r_[0.0, np.full(K - 1, 100.0)] / eta, (np.arange(K) == 1) * sign / eta
     p, after = tsallis(L, eta), tsallis(L + c, eta)
@@ -386,11 +375,10 @@ def tsallis_path(case: Case, first: float = 1.0, second: float = 1.0, turn: bool
        cases=[(what, *s) for what in ("bound", "rate") for s in ((100, 2), (7, 16), (10**4, 1000))],
        tex=r"\min_c\big(\tfrac{4(\sqrt K-1)}c+c\sqrt K\big)\sqrt T=4\sqrt{(K-\sqrt K)T}",
        controls={"sqrt K in place of sqrt K - 1": {"subtracted": 0.0}})
-def tuned_tsallis(case: Case, subtracted: float = 1.0) -> Evidence:
+def tuned_tsallis(case: Case, what: str, T: int, K: int, subtracted: float = 1.0) -> Evidence:
     "The bound, or the rate, and the optimum found; case (which, T or round, K)."
     from scipy.optimize import minimize_scalar
 
-    what, T, K = case.value
     value = lambda v: 4 * (math.sqrt(K) - subtracted) * math.exp(-v) + math.exp(v) * math.sqrt(K)
     best = minimize_scalar(value, bracket=(-3, 3), options={"xtol": 1e-12})
     bound = float(best.fun) * math.sqrt(T)

@@ -116,9 +116,8 @@ def farkas(case: Case, ray: Callable = lambda path: path.ray) -> Evidence:
 @claim("core", "slope of the least norm", id="Q5", tier="certificate", proof="sec-core-dantzig",
        cases=[(*s, far) for s in DANTZIG for far in (0, 1)], tex=r"N(r')\ge N(r)-(r'-r)\Vert\mu\Vert_1",
        controls={"a slope 1 % steeper": {"factor": 1.01}, "the dual of the last piece": {"later": 1}})
-def least_norm_slope(case: Case, factor: float = 1.0, later: int = 0) -> Evidence:
+def least_norm_slope(case: Case, kind: str, d: int, fraction: float, far: int, factor: float = 1.0, later: int = 0) -> Evidence:
     "Both sides for r in the middle of the last piece but one and the end r' of it, or of the path; case (kind, d, r / max|c|, far)."
-    kind, d, fraction, far = case.value
     _, _, path = path_to(kind, d, fraction, case.rng)
     n = path.radii.size
     k = max(1, n - 2)
@@ -186,11 +185,10 @@ def greedy_decrease(case: Case, schur: bool = True, refit: bool = True) -> Evide
        cases=[("apart", 5, 2), *(("definite", d, k) for d, k in ((4, 2), (10, 3), (30, 6), (60, 10)))],
        tex=r"j=\arg\max|\rho_j|/\sqrt{V_{jj}},\quad w=V_{SS}^{-1}b_S",
        controls={"forward selection": {"method": forward_selection}, "one choice fewer": {"method": lambda V, b, k: omp(V, b, k - 1)}})
-def matching_pursuit(case: Case, method: Callable = omp) -> Evidence:
+def matching_pursuit(case: Case, kind: str, d: int, k: int, method: Callable = omp) -> Evidence:
     "Coordinates that agree with scikit-learn, and d; case (kind, d, k)."
     orthogonal_mp_gram = need("sklearn.linear_model").orthogonal_mp_gram
 
-    kind, d, k = case.value
     V, b = greedy_moments(kind, d, case.rng)
     size = np.sqrt(np.diag(V))
     theirs = orthogonal_mp_gram(V / np.outer(size, size), b / size, n_nonzero_coefs=k).ravel() / size

@@ -101,9 +101,8 @@ def gradients(kind: str, d: int, n: int, rng: np.random.Generator) -> Callable[[
        controls={"a rate that is never set anew": {"clever": False},
                  "no term for the range: the first gradient": {"first": False},
                  "80 % of the root": {"share": 0.8}})
-def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: float = 1.0) -> Evidence:
+def sum_of_gaps(case: Case, kind: str, d: int, n: int, clever: bool = True, first: bool = True, share: float = 1.0) -> Evidence:
     "The two sides, case (game, d, T)."
-    kind, d, n = case.value
     _, g, gaps, _, variances = gap_rounds(gradients(kind, d, n, case.rng), d, n, clever=clever)
     a, S = math.log(2 * d), 2 * float(np.abs(g).max())
     right = share * math.sqrt(GROWTH * a * variances.sum()) + first * (1 + 2 * GROWTH * a / 3) * S
@@ -114,9 +113,8 @@ def sum_of_gaps(case: Case, clever: bool = True, first: bool = True, share: floa
        cases=[("signs", 3, 400), ("one", 40, 1), ("drift", 4, 300), ("wild", 3, 60), ("push", 5, 300), ("drift", 2, 4000)],
        tex=r"\textstyle\sum_t\langle g_t,w_t-u\rangle\le B(\Delta_T+\tilde\Delta_T)",
        controls={"the weights of the opposite signs": {"learns": False}, "the gaps alone": {"both": False}, "99 % of the bound": 0.99})
-def regret_on_a_path(case: Case, learns: bool = True, both: bool = True) -> Evidence:
+def regret_on_a_path(case: Case, kind: str, d: int, n: int, learns: bool = True, both: bool = True) -> Evidence:
     "Regret against the best vertex, B = 2, and the bound; case (game, d, T)."
-    kind, d, n = case.value
     w, g, gaps, level, _ = gap_rounds(gradients(kind, d, n, case.rng), d, n, radius=2.0)
     if not learns: w = -w
     regret = float((w * g).sum() + 2 * np.abs(g.sum(axis=0)).max())
@@ -173,9 +171,8 @@ def adaptive_is_textbook(case: Case, radius: float = 1.5, first_round: int = 0) 
        cases=[(key, x, y) for key in ("AERR", "AELR", "OnlineAELR") for x, y in ((2.0**20, 1.0), (1.0, 2.0**-20), (2.0**-9, 2.0**30))],
        tex=r"x\to2^ax,\ y\to2^by,\ B\to2^{b-a}B\ \Rightarrow\ \hat y\to2^b\,\hat y",
        controls={"the theorem's step for limits that stay as they are": {"step": 1e10}})
-def free_of_scale(case: Case, step: Any = "adaptive") -> Evidence:
+def free_of_scale(case: Case, key: str, a: float, b: float, step: Any = "adaptive") -> Evidence:
     "Largest difference of two rounds, over the largest prediction; case (learner, factor of x, factor of y)."
-    key, a, b = case.value
     cls = {"AERR": AERR, "AELR": AELR, "OnlineAELR": OnlineAELR}[key]
     X = case.rng.standard_normal((400, 8))
     y, limit = X[:, 0] - 0.5 * X[:, 3], {"x_norm": 1e12, "y_max": 1e12}

@@ -60,9 +60,8 @@ def inner_product_unbiased(case: Case, uniform: bool = False) -> Evidence:
 @claim("hazan2012", "estimate of x (unbiased)", id="H2", tier="exact", proof="lem-hk-estimates",
        cases=[(3, 1), (4, 2), (2, 3), (3, 4)] * 4, tex=r"\mathbb E\,\tfrac1k\sum_rx_{i_r}e_{i_r}/q_{i_r}=x",
        controls={"a repeated draw counts once": {"once": True}})
-def attributes_unbiased(case: Case, once: bool = False) -> Evidence:
+def attributes_unbiased(case: Case, d: int, k: int, once: bool = False) -> Evidence:
     "Distance between x and the mean of x~ over all sequences of k draws with random weights q; case (d, k)."
-    d, k = case.value
     q, x = np.abs(random_fractions(case.rng, d, 7)), random_fractions(case.rng, d, 5)
     q = q / q.sum()
     mean = np.array([Fraction(0)] * d)
@@ -83,11 +82,10 @@ def gradient_moment(x: np.ndarray, y: float, w: np.ndarray, q: np.ndarray, draws
 @claim("hazan2012", "Lemmas 3.3 and 3.8 (second moment of the gradient)", id="H3", tier="search", proof="lem-hk-estimates",
        tex=r"G^2\le8B^2d/k", cases=[(d, k, ridge) for d, k in ((2, 1), (3, 2), (5, 4)) for ridge in (True, False)],
        controls={"half of it, 4 B^2 d / k, which is not enough once k >= 2": 0.5})
-def gradient_size(case: Case) -> Evidence:
+def gradient_size(case: Case, d: int, k: int, ridge: bool) -> Evidence:
     "Largest E||g||^2 or max E g_i^2 found for B = 1, uniform q: an optimiser over x, w, y, and an aligned triple."
     from scipy.optimize import minimize
 
-    d, k, ridge = case.value
     q, order = np.full(d, 1 / d), 2 if ridge else 1
 
     def value(v: np.ndarray) -> float:
@@ -205,9 +203,8 @@ def broken_draws(cls: type[Learner], order: slice = slice(None, None, -1)) -> ty
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))],
        tex=r"P[i_1=a,\,i_2=b,\,j=c]=q_aq_b\,w_c^2/\Vert w\Vert_2^2\text{ (ridge)},\ q_aq_b\,\lvert w_c\rvert/\Vert w\Vert_1\text{ (Lasso)}",
        controls={"drawn by q in reverse order": {"reverse": True}, "against a uniform j": {"uniform": True}})
-def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> Evidence:
+def law_of_a_round(case: Case, ridge: bool, q: tuple | None, reverse: bool = False, uniform: bool = False) -> Evidence:
     "How often each multiset of two draws and each j comes up in 2500 rounds; d = 3; case (ridge, q)."
-    ridge, q = case.value
     cls = AERR if ridge else AELR
     learner = (broken_draws(cls) if reverse else cls)(3, 3, T=100, q=q or (np.ones(3) if reverse else None), seed=case.rng)
     at_weights(learner, np.array([0.6, -0.3, 0.45]))
@@ -230,9 +227,8 @@ def law_of_a_round(case: Case, reverse: bool = False, uniform: bool = False) -> 
        cases=[(ridge, q) for ridge in (True, False) for q in (None, (0.5, 0.3, 0.2))] * 2,
        tex=r"\mathbb E\,g=(w^\top x-y)\,x,\quad g=-\Delta w/\eta\text{ (ridge)},\ -\Delta\theta/\eta\text{ (Lasso)}",
        controls={"a repeated draw counts once": {"wrong": "once"}, "j is uniform": {"wrong": "uniform"}})
-def mean_of_a_round(case: Case, wrong: str = "") -> Evidence:
+def mean_of_a_round(case: Case, ridge: bool, q: tuple | None, wrong: str = "") -> Evidence:
     "Largest distance of the mean change, over all 27 outcomes of two draws and j, from the gradient; d = 3."
-    ridge, q = case.value
     x, y, w, mean = case.rng.uniform(-1, 1, 3), case.rng.uniform(-1, 1), case.rng.uniform(0.2, 0.5, 3) * (1, -1, 1), np.zeros(3)
     p = np.array(q or (1 / 3,) * 3)
     for a, b, j in itertools.product(range(3), repeat=3):
@@ -397,9 +393,8 @@ def square_root_rate(case: Case, step: float = 1.0) -> Evidence:
        tex=r"\eta=2B/(G\sqrt T)\text{ makes }B(\tfrac{\ln2d}{\eta T}+5\eta G^2)" r"\text{ at most }2BG\sqrt{5\ln(2d)/T}",
        mended=(r"\eta=\sqrt{\ln(2d)/(5T)}/G\text{ does}", {"eta": lambda L, B: math.sqrt(L / 5)}),
        controls={"sqrt(ln(2d) / T) / G, without the 5": {"eta": lambda L, B: math.sqrt(L)}})
-def printed_step(case: Case, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:
+def printed_step(case: Case, d: int, B: float, eta: Callable[[float, float], float] = lambda L, B: 2 * B) -> Evidence:
     "Both sides times sqrt(T) / (B G), with eta in units of 1 / (G sqrt(T)); case (d, B)."
-    d, B = case.value
     L = math.log(2 * d)
     return Evidence(L / eta(L, B) + 5 * eta(L, B), "<=", 2 * math.sqrt(5 * L), tol=1e-12)
 

@@ -87,9 +87,8 @@ def known_moments(case: Case, broken: str = "", factor: float = 1.0) -> Evidence
 @claim("hazan2012", "sets of phase one", id="H17s", tier="statistical", level=1e-6, proof="cor-hk-phases", cases=[(5, 3), (6, 2)],
        tex=r"P[S=A]=1/\binom d{k+1}\text{ for every set }A\text{ of }k+1\text{ attributes}",
        controls={"against chances of two sets that are 50 % off": {"again": True}})
-def law_of_phase_one(case: Case, again: bool = False) -> Evidence:
+def law_of_phase_one(case: Case, d: int, budget: int, again: bool = False) -> Evidence:
     "How often each set comes up in 6000 rounds, through the calls of the protocol; case (d, budget)."
-    d, budget = case.value
     learner, sets = TwoPhaseAERR(d, budget, T=6001, warm=6000, seed=case.rng), list(itertools.combinations(range(d), budget))
     counts = Counter()
     for _ in range(6000):
@@ -137,9 +136,8 @@ def plan_of_phase_two(case: Case, widen: float = 13 / 6, half: float = 1.5) -> E
        controls={"a learner that stays at 0": {"broken": "idle"},
                  "drawn in reverse order, divided as if not": {"broken": "draws"},
                  "half of the bound": {"factor": 0.5}})
-def two_phases(case: Case, broken: str = "", factor: float = 1.0) -> Evidence:
+def two_phases(case: Case, ridge: bool, kind: str, broken: str = "", factor: float = 1.0) -> Evidence:
     "Mean excess: d = 30, k = 3, T = 2^13, m_1 = 2^12 (easy); d = k + 1 = 12, m_1 = 20000, 4000 more rounds (hard); delta = 0.05."
-    ridge, kind = case.value
     cls, runs = TwoPhaseAERR if ridge else TwoPhaseAELR, 10 if kind == "easy" else 100 if ridge else 30
     if kind == "easy": d, budget, T, warm, a, scales = 30, 4, 2**13, 2**12, unequal_moments(30, ridge), {}
     else: d, budget, T, warm, a, scales = 12, 12, 24_000, 20_000, 0.25 * np.r_[0.999, np.full(11, 0.001 / 11)], SCALES
@@ -219,9 +217,8 @@ from ..claims import Erratum, changed
        tex=r"\lvert A-a\rvert\le\sqrt{2a\varepsilon}+\tfrac23\varepsilon\ \Rightarrow\ \tfrac23a"
            r"\le A+\tfrac{13}6\varepsilon\le\tfrac32a+\tfrac{23}6\varepsilon",
        controls={"2.1 eps in place of 13 eps / 6": {"extra": 2.1}, "3.8 eps in place of 23 eps / 6": {"top": 3.8}})
-def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
+def widened_moments(case: Case, size: float, end: str, extra: float = 13 / 6, top: float = 23 / 6) -> Evidence:
     "Largest quotient in the two inequalities at the ends of the interval; eps = 1, a on a grid around the case."
-    size, end = case.value
     a = np.r_[size * np.geomspace(0.3, 3, 201), 4.5, 2.0]
     gap = np.sqrt(2 * a) + 2 / 3
     sides = (2 / 3 * a, a - gap + extra) if end == "low" else (a + gap + extra, 1.5 * a + top)
@@ -233,11 +230,10 @@ def widened_moments(case: Case, extra: float = 13 / 6, top: float = 23 / 6) -> E
        tex=r"P\bigl[A<a-\sqrt{2a\varepsilon}\bigr],\ P\bigl[A>a+\sqrt{2a\varepsilon}+\tfrac23\varepsilon\bigr]\le e^{-\ell},"
            r"\quad\varepsilon=\tfrac{X^2\ell}{pm_1}",
        controls={"an interval of half the width": {"narrow": 0.5}})
-def phase_one_tails(case: Case, narrow: float = 1.0) -> Evidence:
+def phase_one_tails(case: Case, p: float, a: float, l: float, m: int, narrow: float = 1.0) -> Evidence:
     "The larger of the two exact binomial tails: x_i^2 is 1 with chance a, bought with chance p; case (p, a, ell, m_1)."
     from scipy.stats import binom
 
-    p, a, l, m = case.value
     eps, count = l / (p * m), binom(m, p * a)  # A = count / (p m)
     half = narrow * math.sqrt(2 * a * eps)
     below = count.cdf(math.ceil((a - half) * p * m - 1e-9) - 1)

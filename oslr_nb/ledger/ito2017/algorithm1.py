@@ -64,9 +64,8 @@ OBSERVE = [(d, b, k1) for d in range(2, 8) for b in range(2, d + 1) for k1 in ra
        proof="prp-observe",
        controls={"one random feature only, one favourite more": lambda case: {"extra_favourites": case.value[1] - case.value[2] - 1},
                  "r^2/d^2, as if features were drawn independently": {"independent": True}})
-def pairs_are_seen(case: Case, extra_favourites: int = 0, independent: bool = False) -> Evidence:
+def pairs_are_seen(case: Case, d: int, budget: int, top: int, extra_favourites: int = 0, independent: bool = False) -> Evidence:
     "Smallest pair probability over all sets S of the design, by enumeration."
-    d, budget, top = case.value
     seen = np.full((d, d), Fraction(0), object)
     for S, p in Observe(d, budget, tuple(range(top + extra_favourites))).support(): seen[np.ix_(S, S)] += p
     assert extra_favourites or seen[:top, :top].min(initial=1) == 1  # the favourites are always seen
@@ -76,17 +75,15 @@ def pairs_are_seen(case: Case, extra_favourites: int = 0, independent: bool = Fa
 @claim("ito2017", "page 2, the order of the bound", id="A15", tier="exact", tex=r"C_{d,k',k_1}^{-1/2}\le\sqrt2\,\tfrac d{k'-k_1}",
        proof="prp-observe", cases=[(d, r) for d in (*range(2, 40), 400) for r in range(2, min(d, 40) + 1)],
        controls={"0.98 of the constant": Fraction(98, 100) ** 2})
-def order_of_the_bound(case: Case) -> Evidence:
+def order_of_the_bound(case: Case, d: int, r: int) -> Evidence:
     "Squared, with C from the formula: 1/C <= 2 d^2 / r^2."
-    d, r = case.value
     return Evidence(1 / pair_bound(d, r, 0), "<=", Fraction(2 * d * d, r * r))
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #126d6c58
 @claim("ito2017", "equation (6)", id="A4", tier="exact", tex=r"\mathbb E\hat g_t=2(w_t^\top x_t-y_t)x_t", proof="lem-gradient",
        cases=[c for c in OBSERVE if c[0] <= 5], controls={"division by p_i p_j instead of p_ij": {"product": True}})
-def estimate_is_unbiased(case: Case, product: bool = False) -> Evidence:
+def estimate_is_unbiased(case: Case, d: int, budget: int, top: int, product: bool = False) -> Evidence:
     "Sum over coordinates of the distance between E g, over all sets S, and the gradient."
-    d, budget, top = case.value
     x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(1, 3)
     design = Observe(d, budget, tuple(int(i) for i in case.rng.permutation(d)[:top]))
     pair = design.second(exact=True)
@@ -114,9 +111,8 @@ def largest_moment(design: Observe, x_norm: float, y_max: float, radius: float, 
 
 @claim("ito2017", "Lemma 5", id="A5", tier="search", tex=r"\mathbb E\Vert\hat g_t\Vert^2\le16/q", proof="lem-gradient",
        cases=[(2, 2, 0), (3, 3, 1), (4, 3, 1), (6, 4, 2)], controls={"the constant 15.8": 15.8 / 16})
-def second_moment(case: Case) -> Evidence:
+def second_moment(case: Case, d: int, budget: int, top: int) -> Evidence:
     "Largest E||g||^2 found, against 16/q with q the smallest pair probability."
-    d, budget, top = case.value
     found = largest_moment(Observe(d, budget, tuple(range(top))), 1.0, 1.0, 1.0, case.rng, 2)
     return Evidence(found, "<=", 16.0 / float(pair_minimum(d, budget, top)), tol=1e-6)
 
@@ -218,9 +214,8 @@ def misprinted_schedule(case: Case, power: int = 1) -> Evidence:
        controls={"pairs outside U are left out": {"power": -60},
                  "the chance of a pair is 1 % too large": {"power": 0.99},
                  "lambda of the next round": {"lambda_shift": 1}})
-def one_round(case: Case, power: float = 1.0, lambda_shift: int = 0) -> Evidence:
+def one_round(case: Case, d: int, budget: int, top: int, radius: float, power: float = 1.0, lambda_shift: int = 0) -> Evidence:
     "Largest difference over all sets S, from a random state in round 5; case (d, k', k1, radius)."
-    d, budget, top, radius = case.value
     h, x, y, rate = case.rng.standard_normal(d), case.rng.standard_normal(d), 0.3, 0.5
     buf, bound = top_buffer(d, top)
     top_update(h, np.arange(d), top, buf, bound)
@@ -258,9 +253,8 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float | None
 # %% ../../../nbs/papers/ito2017/01_algorithm1.ipynb #3977b2c4
 @claim("ito2017", "equation (2)", id="A0a", tier="certificate", tex=r"(\hat y_t-y_t)^2=\ell_t(D_tw_t)", proof="alg-one",
        cases=[(6, 4, 2), (5, 3, 1), (5, 2, 0)], controls={"the loss is taken at w_t instead of D_t w_t": {"masked": False}})
-def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
+def prediction_is_loss(case: Case, d: int, budget: int, top: int, masked: bool = True) -> Evidence:
     "Sum over 200 compiled rounds of the distance between the loss that is paid and l_t(D_t w_t), with w_t = coef_ before the round."
-    d, budget, top = case.value
     lr, gap = RDA1(d, budget, top=top, step=20, seed=0), 0.0
     for x in case.rng.uniform(-1, 1, (200, d)) / math.sqrt(d):
         w, S, y = lr.coef_, lr.query(), x[0]
@@ -275,9 +269,8 @@ def prediction_is_loss(case: Case, masked: bool = True) -> Evidence:
        cases=[("RDA1", 6, 4, 2), ("RDA1", 6, 5, 1), ("UniformRDA", 5, 3, 0), ("GreedyRDA", 5, 2, 2)],
        tex=r"S_t=\mathrm{top}_{k_1}(w_t)\cup V_t,\quad V_t\text{ a uniform }(k'-k_1)\text{-subset of the rest}",
        controls={"one favourite fewer": lambda case: {"favourites_left_out": min(1, case.value[3])}})
-def sets_are_drawn(case: Case, favourites_left_out: int = 0) -> Evidence:
+def sets_are_drawn(case: Case, name: str, d: int, budget: int, top: int, favourites_left_out: int = 0) -> Evidence:
     "Counts of the sets in 3000 rounds against their chances; case (learner, d, k', k1)."
-    name, d, budget, top = case.value
     cls = {"RDA1": RDA1, "UniformRDA": UniformRDA, "GreedyRDA": GreedyRDA}[name]
     scales = {"x_norm": 8, "y_max": 24, "step": 128}  # those of normal features; the step is as on unit scales
     lr = cls(d, budget, seed=int(case.rng.integers(2**31)), **scales, **({"top": top} if name == "RDA1" else {}))
@@ -296,9 +289,8 @@ def sets_are_drawn(case: Case, favourites_left_out: int = 0) -> Evidence:
        cases=[(200, 10, 5), (1000, 20, 10)],
        tex=r"\text{two streams: changed entries of }\hat h\text{ plus }d\text{ a rescan: at most }1.2\,k'\text{ a round}",
        controls={"a buffer without spare places": {"slack": 0}})
-def cost_of_a_round(case: Case, slack: int | None = None) -> Evidence:
+def cost_of_a_round(case: Case, d: int, budget: int, top: int, slack: int | None = None) -> Evidence:
     "Most entries of h that change in one of 2000 rounds, plus d times the rescans per round."
-    d, budget, top = case.value
     lr = RDA1(d, budget, top=top, x_norm=64, y_max=64, step=3 * 4096, seed=0)  # rate 3 times as on unit scales
     lr.buf, lr.bound = top_buffer(d, top, slack)
     X, most = case.rng.standard_normal((2000, d)), 0
@@ -375,9 +367,8 @@ def theorem_2_sharpened(case: Case, kind: str = "two") -> Evidence:
        cases=[(50, 48, 0.3), (50, 48, 1.0), (4, 1, 0.5)], proof="thm-two",
        tex=r"\mathbb E R_T(w^*)\le\tfrac{\nu\,\sigma_1^2}{2\,\sigma_d^2}\bigl(\sum_t\tfrac M{2\lambda_t}+\tfrac{\lambda_T}2\bigr)",
        controls={"half the constant": 0.5})
-def theorem_2_general(case: Case) -> Evidence:
+def theorem_2_general(case: Case, d: int, top: int, step: float) -> Evidence:
     "Upper limit of the mean regret of three runs with lambda_t = sqrt(2 M t) / step, against the bound, on +-e_i; case (d, k1, step)."
-    d, top, step = case.value
     table = orthogonal_table(d)
     rate = math.sqrt(2 * bound_observe_moment(d, top + 2, top)) / step
     T = int((0.6 * rate * d) ** 2)                                     # the weight is still being learnt
@@ -417,9 +408,8 @@ def factor_sigma(case: Case, factor: Callable[[float], float] = lambda square: 1
                      15 * (d - top) / (budget - top) / bound_observe_moment(d, budget, top))},
                  "M in the place of its root": {"factor": lambda d, top, budget, T: math.sqrt(bound_observe_moment(d, budget, top) / 74)},
                  "the power 0.6 of T": {"factor": lambda d, top, budget, T: (T / 8000) ** 0.1}})
-def factor_M(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+def factor_M(case: Case, d: int, top: int, budget: int, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
     "Regret on +-e_i over the bound, forty runs of T = 0.15 M d^2 rounds; case (d, k1, k')."
-    d, top, budget = case.value
     T, step = int(0.15 * bound_observe_moment(d, budget, top) * d**2), sharpened_step(d, budget, top)
     regrets = long_regrets(orthogonal_table(d), lambda i: RDA1(d, budget, top=top, step=step, seed=case.rng), [T], 40, case.rng)[:, 0]
     bound = bound_sharpened(1, d, budget, top, T, LinearModel(d**-0.5, d**-0.5))
@@ -429,9 +419,8 @@ def factor_M(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evid
 @claim("ito2017", "Theorem 2, sharpened (ours), features hidden", id="A9h", tier="statistical", level=1e-3, proof="thm-two",
        cases=[(60, 16, 18), (100, 20, 22)], tex=r"\mathbb ER_T(w^*)\le\nu\sqrt{MT/2},\ d-k'\text{ features hidden}",
        controls={"a fifth of the bound": 0.2, "without the price of pairs, 1/q*, and half of the rest": {"pairs": False}})
-def hidden_features(case: Case, pairs: bool = True) -> Evidence:
+def hidden_features(case: Case, d: int, top: int, budget: int, pairs: bool = True) -> Evidence:
     "Upper limit for the mean regret of four runs of T = 0.2 M d^2 rounds on +-e_i, and the bound; case (d, k1, k')."
-    d, top, budget = case.value
     M = bound_observe_moment(d, budget, top)
     T, step = int(0.2 * M * d**2), sharpened_step(d, budget, top)
     regrets = long_regrets(orthogonal_table(d), lambda i: RDA1(d, budget, top=top, step=step, seed=case.rng), [T], 4, case.rng)[:, 0]
@@ -593,9 +582,8 @@ def top_features_suffice(case: Case, shift: int = 0, power: int = 2) -> Evidence
        controls={"99 % of the constant": 0.99,
                  "sigma_1 / sigma_d without the squares": {"powers": (1, 1)},
                  "the fourth power of sigma_1": {"powers": (4, 2)}})
-def top_features_sharpened(case: Case, powers: tuple[int, int] = (2, 2)) -> Evidence:
+def top_features_sharpened(case: Case, d: int, k: int, top: int, powers: tuple[int, int] = (2, 2)) -> Evidence:
     "The two sides at the worst of the same pairs, with nu sigma_1^2 / sigma_d^2; attained for V = I."
-    d, k, top = case.value
     return excesses(case, lambda high, low: truncation_factor(k, top, d) * high ** powers[0] / low ** powers[1])
 
 # %% ../../../nbs/papers/ito2017/01_algorithm1_proof.ipynb #1f0d3ced

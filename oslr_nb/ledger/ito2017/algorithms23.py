@@ -33,9 +33,8 @@ from ..claims import Case, Erratum, Evidence, claim, law_of_draws, settle
 @claim("ito2017", "Algorithms 2 and 3, the draws", id="A11q", tier="statistical", level=1e-6, proof="alg-squares",
        cases=[("RDA2", 5, 2, 0), ("RDA3", 6, 4, 2)], tex=r"S_{t_s}\sim\mathrm{Observe}(w_s,k',k_1)",
        controls={"the favourites are those of the first round": {"stale": True}})
-def law_of_sets(case: Case, stale: bool = False) -> Evidence:
+def law_of_sets(case: Case, name: str, d: int, budget: int, top: int, stale: bool = False) -> Evidence:
     "Sets that query() returns in 1500 exploring rounds, the favourites moving, against the design; case (class, d, k', k1)."
-    name, d, budget, top = case.value
     lr = {"RDA2": RDA2, "RDA3": RDA3}[name](d, budget, top=top, seed=case.rng)
     counts = Counter()
     for _ in range(1500):
@@ -120,9 +119,8 @@ def bounds_as_code(case: Case, factor: float = 1.0) -> Evidence:
             lambda case: {"favourites": case.value[1] - 2}),
     controls={"one random feature, k1 = k' - 1": lambda case: {"favourites": case.value[1] - 1}},
 )  # fmt: skip
-def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
+def exploring_set(case: Case, d: int, budget: int, favourites: int | None = None) -> Evidence:
     "Largest coordinate of E ghat - grad, by enumeration of examples and sets (an entry that is never seen is 0/0 := 0); case (d, k')."
-    d, budget = case.value
     design = Observe(d, budget, tuple(range(budget if favourites is None else favourites)))
     problem, w, pair = FiniteProblem.draw(case.rng, d, 2), rational(case.rng, d, 6), design.second(exact=True)
     pair = np.where(pair == 0, Fraction(1), pair)
@@ -148,9 +146,8 @@ def exploring_set(case: Case, favourites: int | None = None) -> Evidence:
     mended=(r"U_t\subseteq S_t\text{ and }|S_t|=k'=k\le k_1=|U_t|\ \Rightarrow\ U_t=S_t", {"mended": True}),
     controls={"one feature more, k' = k + 1": {"mended": True, "extra_features": 1}}
 )  # fmt: skip
-def no_room(case: Case, mended: bool = False, extra_features: int = 0) -> Evidence:
+def no_room(case: Case, k1: int, k: int, mended: bool = False, extra_features: int = 0) -> Evidence:
     "Features of S_t outside U_t, U_t within S_t; case (k1, k), where the sizes that the premise excludes count as zero."
-    k1, k = case.value
     premise = k <= k1 if mended else k >= k1
     S = set(range(k + extra_features))
     U = set(range(min(k1, len(S))))
@@ -194,9 +191,8 @@ def predictor_regret(case: Case, sign: int = 1) -> Evidence:
        tex=r"i\in S^*\setminus\mathrm{top}_{k'}(\bar w)\Rightarrow"
            r"\tfrac m{m+1}w_i^{*2}\le\Vert\bar w-w^*\Vert^2,\ \lvert w_i^*\rvert\le\Vert\bar w-w^*\Vert_1",
        controls={"one place less than k' is kept": {"places_left_out": 1}})
-def missed_coordinate(case: Case, places_left_out: int = 0) -> Evidence:
+def missed_coordinate(case: Case, d: int, k: int, budget: int, places_left_out: int = 0) -> Evidence:
     "Largest quotient of weight and distance over random, near and extremal pairs; case (d, k, k')."
-    d, k, budget = case.value
     m, worst = budget - k + 1, 0.0
     for trial in range(400):
         u = np.r_[np.zeros(d - k), case.rng.uniform(0.1, 2, k)]
@@ -247,9 +243,8 @@ def stability(case: Case, c: float = 2.0, first: float = 1.0, half: float = 0.5)
               *[("pairs", 2 + top, top, m, 8.0, how) for top in (0, 1) for m in (0.0, 0.5) for how in ("drawn", "chosen")]],
        tex=r"2\sum\Vert Lv_j\Vert^2+\sum\mu_j\Vert w_j\Vert_1\le D_s+\sum Y_j+\sum\mu_j\Vert w^*\Vert_1",
        controls={"a tenth of the term lambda_s / 2": {"half": 0.05}})
-def explorer_error(case: Case, half: float = 0.5) -> Evidence:
+def explorer_error(case: Case, kind: str, budget: int, top: int, m1: float, scale: float, how: str, half: float = 0.5) -> Evidence:
     "Largest quotient of the sides over 30 steps; case (table, k', k1, mu_1, lambda_1 sqrt C, how the path is chosen)."
-    kind, budget, top, m1, scale, how = case.value
     table = correlated_table(3, 0.5, np.r_[0.8, -0.6, 0], 0.1) if kind == "pairs" else linear_table(np.eye(2)[:1], np.r_[0.9, 0.0], 0.1)
     X, y, u, V, d = table.X, table.y, table.w, table.V, table.w.size
     q, C = float(pair_minimum(d, budget, top)), float(pair_bound(d, budget, top))
@@ -276,11 +271,10 @@ def explorer_error(case: Case, half: float = 0.5) -> Evidence:
        tex=r"\mathbb E\min\{\tfrac{\Vert\hat g\Vert^2}{2\lambda},2\Vert\hat g\Vert\}\le\tfrac8{q\lambda},\quad"
            r"\mathbb E\zeta^2\le\tfrac{16}q\,r^2,\quad\lvert\zeta\rvert\le\tfrac4q\,r,\quad r=2+\min\{\tfrac2{q\lambda},2\}",
        controls={"97 % of the constants": 0.97, "q is the chance of one feature, not of a pair": {"single": True}})
-def explorer_noise(case: Case, single: bool = False) -> Evidence:
+def explorer_noise(case: Case, d: int, budget: int, lam: float, single: bool = False) -> Evidence:
     "Largest quotient of the sides of the three inequalities found by an optimiser; case (d, k', lambda)."
     from scipy.optimize import minimize
 
-    d, budget, lam = case.value
     design, q = Observe(d, budget, ()), budget / d if single else float(pair_minimum(d, budget, 0))
     r, masks = 2 + min(2 / (q * lam), 2), np.array([np.isin(np.arange(d), S) for S, _ in design.support()])
     shares = masks[:, :, None] * masks[:, None, :] / design.second()
@@ -305,11 +299,10 @@ def explorer_noise(case: Case, single: bool = False) -> Evidence:
        cases=[("one step", 10.0), ("one step", 1.0), ("stopped", 100), ("stopped", 900), ("sum", 0.25), ("sum", 0.002)],
        tex=r"\mathbb P(\sum Y_j\ge u)\le e^{-u^2/(2(V+bu/3))}",
        controls={"without the range b": {"range_factor": 0.0}, "b/4 in place of b/3": {"range_factor": 0.75}})
-def freedman_holds(case: Case, range_factor: float = 1.0) -> Evidence:
+def freedman_holds(case: Case, kind: str, n: float, range_factor: float = 1.0) -> Evidence:
     "Largest quotient of the exact tail and the bound with b times `range_factor`; case: a kind of martingale and its size."
     from scipy.stats import binom
 
-    kind, n = case.value
     if kind == "one step":  # u = 1 = b, V = n
         u, V, b, tail = np.array([1.0]), n, 1.0, np.array([n / (n + 1)])
     elif kind == "stopped":  # +-1, at most n steps
@@ -336,9 +329,8 @@ def stopped_game(n: int, u: int) -> float:
        cases=[(a, b) for a in (1.0, 0.43) for b in (0.25, 0.125, 0.5, 1.0)],
        tex=r"\max_{T\ge0}Te^{-\alpha T^\beta}=(\alpha\beta)^{-1/\beta}e^{-1/\beta}",
        controls={"the exponent 1/beta with the other sign": {"sign": 1}})
-def footnote_3(case: Case, sign: int = -1) -> Evidence:
+def footnote_3(case: Case, alpha: float, beta: float, sign: int = -1) -> Evidence:
     "The hundredth root of the largest value on a fine grid of T, and of the formula; case (alpha, beta)."
-    alpha, beta = case.value
     log_T = np.linspace(-5, 10 / beta, 400_001)
     found = (log_T - alpha * np.exp(beta * log_T)).max()
     return Evidence(math.exp(found / 100), "==", math.exp((sign * math.log(alpha * beta) - 1) / beta / 100), tol=1e-9)

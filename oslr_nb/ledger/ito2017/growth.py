@@ -68,9 +68,8 @@ def growth_runs(name: str) -> tuple[Table, float, tuple[int, int], np.ndarray]:
        cases=[("signs", "<="), ("signs", ">="), ("correlated", "<="), ("correlated", ">=")],
        tex=r"\mathbb E R_{T_2}-\mathbb E R_{T_1}\simeq c(\sqrt{T_2}-\sqrt{T_1})+b\ln\tfrac{T_2}{T_1}\text{ (within 15 \%)}",
        controls={"without the root": {"root": 0}, "without the logarithm": {"log": 0}, "a quarter more": {"root": 1.25, "log": 1.25}})
-def asymptotic_growth(case: Case, root: float = 1.0, log: float = 1.0) -> Evidence:
+def asymptotic_growth(case: Case, name: str, op: str, root: float = 1.0, log: float = 1.0) -> Evidence:
     "Limits of the mean growth over 48 runs between T = 2^14 and 2^18, against 1.15 and 0.85 of the formula."
-    name, op = case.value
     table, rate, T, regrets = growth_runs(name)
     c, b = asymptotic_constants(table, 3, rate)
     predicted = root * c * (math.sqrt(T[1]) - math.sqrt(T[0])) + log * b * math.log(T[1] / T[0])

@@ -25,9 +25,8 @@ MATRICES = {
        cases=[(name, k) for name in MATRICES for k in (1, 2, 3)],
        tex=r"\mathcal F_{\mathrm{sp}}^{(k)}=\mathcal F_I^{(k)},\ \mathcal F_A^{(k)}\subseteq\mathcal F_{\mathrm{lin}}^{(k)}",
        controls={"squares of the measurements": {"power": 2}, "one feature is not for sale": {"columns": slice(0, 2)}})
-def families(case: Case, power: int = 1, columns: slice = slice(None)) -> Evidence:
+def families(case: Case, name: str, k: int, power: int = 1, columns: slice = slice(None)) -> Evidence:
     "Disagreements of f(x) and Bx, B made of the images of the unit vectors, and of F_I and F_sp; case (matrix, k)."
-    name, k = case.value
     A, points, bad = MATRICES[name][:, columns], list(itertools.product((-1, 0, 2), repeat=3)), 0
     for S in itertools.combinations(range(A.shape[1]), k):
         f = lambda x, S=S: [sum(int(a) * c for a, c in zip(A[:, i], x, strict=True)) ** power for i in S]
@@ -49,10 +48,9 @@ def least_squares(X: np.ndarray, y: np.ndarray, A: np.ndarray, k: int) -> float:
        cases=[(4, 3, 2, "all"), (4, 3, 3, "all"), (5, 4, 2, "all"), (4, 3, 2, "features"), (5, 2, 1, "own feature")],
        tex=r"\min_{\mathcal F_{\mathrm{lin}}}\le\min_{\mathcal F_A},\qquad\min_{\mathcal F_{[I\,B]}}\le\min_{\mathcal F_{\mathrm{sp}}}",
        controls={"a hundredth more": {"more": 1.01}, "the features themselves are not for sale": {"unit": False}})
-def comparators(case: Case, more: float = 1.0, unit: bool = True) -> Evidence:
+def comparators(case: Case, d: int, m: int, k: int, which: str, more: float = 1.0, unit: bool = True) -> Evidence:
     """Least squares over the larger family and over the smaller one; case (d, m, k, which). The labels are explained by A'x up to
     noise, in the last case by the first feature, of which A'x says nothing."""
-    d, m, k, which = case.value
     A, X = case.rng.standard_normal((d, m)), case.rng.standard_normal((30, d))
     y = X @ A @ case.rng.standard_normal(m) + (0.0 if k == m else 0.5) * case.rng.standard_normal(30) + (k == m)
     if which == "own feature": A[0], y = 0.0, X[:, 0] + 0.1 * case.rng.standard_normal(30)

@@ -39,9 +39,8 @@ def estimate_moments(v: np.ndarray, yhat: Any, y: Any, r: int, drawn: int | None
        tex=r"\mathbb E\hat\gamma=\gamma,\ \mathbb E\Vert\hat\gamma\Vert^2=\tfrac{4m}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
        controls={"drawn from the first d columns, as printed": {"from_d": True},
                  "one random column more in the formula": {"extra_columns": 1}})
-def gradient_estimate(case: Case, from_d: bool = False, extra_columns: int = 0) -> Evidence:
+def gradient_estimate(case: Case, d: int, m: int, r: int, from_d: bool = False, extra_columns: int = 0) -> Evidence:
     "Distance of both moments from the formulas; case (d, m, r = k - k')."
-    d, m, r = case.value
     A = case.rng.integers(-3, 4, (d, m)) * Fraction(1, 2)
     x, y = random_fractions(case.rng, d), Fraction(-2, 3)
     v = x @ A
@@ -72,9 +71,8 @@ def gradient_size(case: Case, norm: float = 1.0, reach: float = 1.0) -> Evidence
        cases=[(m, k, n, which) for m, k, n in ((4, 2, 1), (5, 3, 1), (6, 4, 2), (5, 5, 2)) for which in ("mean", "square")],
        tex=r"\mathbb E\hat\gamma'=\gamma,\ \mathbb E\Vert\hat\gamma'\Vert^2\le\tfrac{4(m-k')}{k-k'}(\hat y-y)^2\Vert A^\top x\Vert^2",
        controls={"divided by another chance": {"ratio": 1}, "a second moment one per cent smaller": Fraction(99, 100)})
-def outside_estimate(case: Case, ratio: int = 0) -> Evidence:
+def outside_estimate(case: Case, m: int, k: int, n: int, which: str, ratio: int = 0) -> Evidence:
     "Distance of the mean from the gradient, or second moment and its bound; B = the first n columns; case (m, k, n, which)."
-    m, k, n, which = case.value
     v, c = random_fractions(case.rng, m), Fraction(3, 4)
     if case.number < 2: v = np.array([Fraction(i >= n) for i in range(m)])
     mean, square, factor = 0, 0, Fraction(m - n, k - n + ratio)
@@ -133,9 +131,8 @@ def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, 
        cases=[("theorem", "omp"), ("printed", "omp"), ("adaptive", "omp"), ("theorem", "forward_backward"), ("theorem", "exact")],
        tex=r"\hat y_t,\ \epsilon_t,\ \hat\eta_t\text{ of the learner and of the pseudo-code agree}",
        controls={"another radius": {"radius": 0.69}, "two columns predict": {"keep": 2}})
-def compiled_is_textbook(case: Case, **broken: Any) -> Evidence:
+def compiled_is_textbook(case: Case, schedule: str, solver: str, **broken: Any) -> Evidence:
     "Largest difference in 80 rounds on the same draws, the ball active, with a zero and a repeated column; case (rule, solver)."
-    schedule, solver = case.value
     A, X, y, _ = dictionary_stream(9, 7, 5, 80, case.rng)
     A[:, 2], A[:, 4] = A[:, 1], 0.0
     A /= np.linalg.norm(A, 2)
@@ -234,9 +231,8 @@ def squared_errors(case: Case, root: float = 1.0, square: float = 1.0) -> Eviden
        cases=[(10, 100, 10, 4, 2), (3, 3, 3, 2, 1)],
        tex=r"\mathbb ER_T(Au)\le2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}+X^2\,\mathbb E\sum_t\epsilon_t^2\text{ for labels of mean }x_t^\top Au",
        controls={"nothing is learnt": {"lam": 1e9}, "without the errors, and a fiftieth of the root": {"share": 0.02}})
-def squares_of_a_run(case: Case, lam: float = 1.0, share: float = 0.0) -> Evidence:
+def squares_of_a_run(case: Case, d: int, m: int, rank: int, budget: int, keep: int, lam: float = 1.0, share: float = 0.0) -> Evidence:
     "Upper limit of the mean of regret less squared errors, runs of 3000 rounds, and the rest of the bound; case (d, m, rank, k, k')."
-    d, m, rank, budget, keep = case.value
     T, found = 3000, []
     for _ in range(4 if m > 10 else 16):  # the small case varies more
         A, X, y, w = dictionary_stream(d, m, rank, T, case.rng)
@@ -277,9 +273,8 @@ def slow_start(case: Case, columns: bool = True) -> Evidence:
        tex=r"0.4\le\text{regret}/\bigl(2DX(XD+Y)\sqrt{\tfrac{2mT}{k-k'}}\bigr)\le0.65,\ T=\tfrac{2m}{k-k'},\ \epsilon_t=0",
        controls={"half of the bound": {"factor": lambda ratio: 0.5}, "without m/(k - k')": {"factor": lambda ratio: ratio**-0.5},
                  "m/(k - k') in the place of its root": {"factor": lambda ratio: math.sqrt(ratio / 64)}})
-def first_rounds(case: Case, factor: Any = lambda ratio: 1.0) -> Evidence:
+def first_rounds(case: Case, m: int, budget: int, factor: Any = lambda ratio: 1.0) -> Evidence:
     "Mean regret of 600 runs on x = e_1, y = 1 over the bound without errors, A = I, D = 1/100, one column predicts; case (m, k)."
-    m, budget = case.value
     T = 2 * m // (budget - 1)
     X, w, regrets = np.tile(np.eye(m)[0], (T, 1)), np.eye(m)[0] / 100, []
     for _ in range(600):
@@ -292,9 +287,8 @@ def first_rounds(case: Case, factor: Any = lambda ratio: 1.0) -> Evidence:
 @claim("ito2018", "rank at most k' (ours)", id="C13z", tier="certificate", proof="prp-zero",
        cases=[(m, s) for m in (4, 9) for s in ("omp", "forward", "exact")],
        tex=r"\mathrm{rank}\,A\le k'\Rightarrow\epsilon_t=0", controls={"rank 4": {"rank": 4}})
-def no_errors(case: Case, rank: int = 3) -> Evidence:
+def no_errors(case: Case, m: int, solver: str, rank: int = 3) -> Evidence:
     "Sum of the errors over 60 rounds, three columns predict; case (m, solver)."
-    m, solver = case.value
     A, X, y, _ = dictionary_stream(6, m, rank, 60, case.rng)
     simulate(lr := DictionaryProjection(A, 4, 3, step="adaptive", solver=solver, seed=1), X, y)
     return Evidence(lr.error_sum_, "==", 0, tol=1e-3)  # an error is the root of a sum that cancels: up to 1e-6 a round
@@ -304,9 +298,8 @@ def no_errors(case: Case, rank: int = 3) -> Evidence:
        cases=[(4, 4, 1), (4, 6, 1), (5, 7, 2), (3, 8, 2), (5, 5, 2)],
        tex=r"\min_{\Vert u\Vert_0\le k'}\mathbb E(x^\top Au-y)^2=\tfrac1d\min_{\Vert u\Vert_0\le k'}\Vert Au-Au^*\Vert^2",
        controls={"one column more": {"extra_columns": 1}})
-def regret_is_linear(case: Case, extra_columns: int = 0) -> Evidence:
+def regret_is_linear(case: Case, d: int, m: int, keep: int, extra_columns: int = 0) -> Evidence:
     "The lower bound and the least loss of k' columns over all sign vectors; case (d, m, k'), A = I if m = d."
-    d, m, keep = case.value
     X = np.array(list(itertools.product([-1.0, 1.0], repeat=d))) / math.sqrt(d)
     A = np.eye(d) if m == d else case.rng.standard_normal((d, m))
     w = A @ case.rng.standard_normal(m)
@@ -377,9 +370,8 @@ def printed_theorem(case: Case, share: float = 0.0) -> Evidence:
                    r"estimate is $0$ for certain, where $\gamma_3=2(\hat y-y)\,a_3^\top x=2$."),
        mended=(r"S_t\text{ from }[m]:\ \mathbb E\hat\gamma_t=\gamma_t", {"left_out": 0}),
        controls={"all columns but the last": {"left_out": 1}})
-def drawn_from_features(case: Case, left_out: int | None = None) -> Evidence:
+def drawn_from_features(case: Case, d: int, m: int, r: int, left_out: int | None = None) -> Evidence:
     "Distance of the mean from the gradient if S is a subset of the first d columns, or of all but the last ones; case (d, m, r)."
-    d, m, r = case.value
     v, yhat, y = random_fractions(case.rng, m) + 1, Fraction(1, 2), Fraction(-1, 3)
     mean, _ = estimate_moments(v, yhat, y, r, d if left_out is None else m - left_out)
     return Evidence(np.abs(mean - 2 * (yhat - y) * v).sum(), "==", 0)
@@ -434,9 +426,8 @@ def approximation_cost(case: Case, overshoot: bool = False) -> Evidence:
 @claim("ito2018", "proof of Theorem 8", id="C13m", tier="exact", proof="the-proof", cases=[(3, 4, 1, 4), (2, 3, 2, 5), (3, 4, 2, 3)],
        tex=r"\mathbb E\sum_t\gamma_t^\top(\tilde u_t-u)=\mathbb E\sum_t\hat\gamma_t^\top(\tilde u_t-u)",
        controls={"the stream sees which columns are drawn": {"peek": True}})
-def expected_regret(case: Case, peek: bool = False) -> Evidence:
+def expected_regret(case: Case, d: int, m: int, r: int, T: int, peek: bool = False) -> Evidence:
     "Means of both sums over all draws, one column predicts; case (d, m, r, T)."
-    d, m, r, T = case.value
     A, sets = case.rng.standard_normal((d, m)), list(itertools.combinations(range(m), r))
     A, comparator = A / np.linalg.norm(A, 2), case.rng.standard_normal(m) / m
 
@@ -476,9 +467,8 @@ def adaptive_theorem(case: Case, learn: bool = True) -> Evidence:
                  "m/(k - k') in the place of its root": {"factor": lambda ratio, Y, X: math.sqrt(ratio / 64)},
                  "Y left out": {"factor": lambda ratio, Y, X: 1 / Y}, "X left out": {"factor": lambda ratio, Y, X: 1 / X},
                  "0.01 in the place of D": {"factor": lambda ratio, Y, X: X * Y}})
-def logistic_rounds(case: Case, factor: Any = lambda *of: 1.0) -> Evidence:
+def logistic_rounds(case: Case, m: int, budget: int, Y: float, X: float, factor: Any = lambda *of: 1.0) -> Evidence:
     "Mean regret of 300 runs on x = X e_1, y = Y over the bound without errors, A = I, D = 1/(100 X Y), one column predicts; (m, k, Y, X)."
-    m, budget, Y, X = case.value
     T, D, e, regrets = 4 * m // (budget - 1), 0.01 / (X * Y), np.eye(m)[0], []
     names = {"radius": D, "x_norm": X, "y_max": Y, "loss": "logistic"}
     for _ in range(300):

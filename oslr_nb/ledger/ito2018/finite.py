@@ -147,9 +147,8 @@ def exponents(case: Case, q_of_length: int = 0) -> Evidence:
        cases=[(T, K, a, q) for T in (50, 997, 10**5) for K in (2, 30) for a in (0.5, 3.0) for q in (0.0, 0.5)] + [(3, 2, 7.0, 0.0)],
        tex=r"(n-1)\alpha(\tau)+\alpha(r)+\tau\beta(n)\le2B^*,\ \tau=\lceil\tau^*\rceil",
        controls={"no factor for rounding": 0.5, "the square of the length": {"power": 2.0}})
-def whole_blocks(case: Case, power: float = 1.0) -> Evidence:
+def whole_blocks(case: Case, T: int, K: int, a: float, q: float, power: float = 1.0) -> Evidence:
     "The bound with the rounded length, and 2 B*, with b = 2; not tried where the length is not from 1 to T; case (T, K, a, q)."
-    T, K, a, q = case.value
     real, best = corollary_2(T, K, q, a, 2.0)
     if not 1 <= real <= T: return Evidence(0, "<=", best)
     block = min(math.ceil(real**power), T)
@@ -204,9 +203,8 @@ def digits_game(forecaster: str, T: int) -> tuple[float, float, float]:
                    r"bound is $10\sqrt{300}=173$ (any constant is exceeded in the end)."),
        mended=(r"\Vert w\Vert\le1:\ R_\tau\le\lVert w\rVert^2+k\ln(1+\tfrac\tau k)\text{ for VAW}", {"ball": True}),
        controls={"the ball is left out": {"ball": True, "against": 1}})
-def unbounded_weights(case: Case, ball: bool = False, against: int = 2) -> Evidence:
+def unbounded_weights(case: Case, kind: str, T: int, ball: bool = False, against: int = 2) -> Evidence:
     "Regret against w, and 10 sqrt(T); ball: of VAW with ridge 1 against multiples of w in the unit ball, and its bound; case (learner, T)."
-    kind, T = case.value
     found = digits_game("vaw" if ball else kind, T)
     if ball: return Evidence(found[0] - found[against], "<=", bound_vaw(T, 2, 1.0, 1.0, 1.0, 1.0))
     return Evidence(found[0] - found[1], "<=", 10 * math.sqrt(T))
@@ -295,9 +293,8 @@ def pair_growth(lengths: tuple[int, ...], block: int | None, seed: int) -> np.nd
        cases=[("vaw", 3, 2**18), ("ons", 4, 2**18), ("vaw", 6, 2**18)], tex=r"\mathbb ER_T\le(n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)",
        controls={"blocks of one round: the online learner learns nothing": {"block": 1},
                  "the theorem's blocks, and a bandit that learns nothing": {"step": 1e-9}})
-def whole_theorem(case: Case, block: int | None = None, step: float = 1.0) -> Evidence:
+def whole_theorem(case: Case, inner: str, d: int, T: int, block: int | None = None, step: float = 1.0) -> Evidence:
     "Upper limit of the mean regret of 3 runs that buy one of d signs (the label: the first), and the bound; case (inner, d, T)."
-    inner, d, T = case.value
     length = best_block(T, d, Inner(inner, 1)) if block is None else block
     X, found = np.array([*itertools.product([-1.0, 1.0], repeat=d)]), []
     for seed in case.rng.integers(2**31, size=3):
@@ -322,9 +319,8 @@ def first_blocks(K: int) -> np.ndarray:
        tex=r"0.13\le\text{regret}/\bigl((n-1)\alpha(\tau)+\alpha(r)+M\tau\beta(n)\bigr)\le0.23,\quad n=8K",
        controls={"half of the bound": {"factor": lambda K: 0.5}, "without the root of K": {"factor": lambda K: K**-0.5 * 4},
                  "K in the place of its root": {"factor": lambda K: K**0.5 / 4}})
-def factor_of_arms(case: Case, factor: Callable[[int], float] = lambda K: 1.0) -> Evidence:
+def factor_of_arms(case: Case, K: int, factor: Callable[[int], float] = lambda K: 1.0) -> Evidence:
     "How near the limits of the mean regret over the bound come to the band; case: K."
-    K = case.value
     return regret_in_band(first_blocks(K), factor(K) * bound_block_bandit(160 * K, K, Inner("vaw", 1), 20), 0.13, 0.23)
 
 
@@ -362,9 +358,8 @@ def least_loss(law: dict) -> Fraction:
        cases=[(d, k, eps) for d, k in ((3, 1), (4, 2), (5, 2), (5, 3), (6, 3)) for eps in (Fraction(1, 7), Fraction(1, 2))],
        tex=r"\min\mathbb E_S[\ell\mid f_{S'}]=1-2\epsilon\,[S'=S],\quad(x_{S'},y)\text{ uniform for }S'\ne S",
        controls={"two coordinates that are always equal": {"tie": True}, "a gap of epsilon": {"gap": 1}})
-def wrong_choice(case: Case, tie: bool = False, gap: int = 2) -> Evidence:
+def wrong_choice(case: Case, d: int, k: int, eps: Fraction, tie: bool = False, gap: int = 2) -> Evidence:
     "Largest distance from it, over all S' for one S: of the least loss, of the law of what is seen from the uniform one; case (d, k, eps)."
-    d, k, eps = case.value
     S, worst = tuple(range(d - k, d)), Fraction(0)
     for seen in itertools.combinations(range(d), k):
         law = product_law(d, S, seen, eps, tie)
@@ -403,9 +398,8 @@ TREES = [("stay", 2, 2, 0.3), ("stay", 2, 6, 0.1), ("majority", 2, 12, 0.05),
 @claim("ito2018", "(Ito 15), divergence of the instance", id="C6k", tier="certificate", proof="lem-find", cases=TREES,
        tex=r"D(\mathbb P_0\Vert\mathbb P_S)=\mathbb E_0N_S\cdot\tfrac12\ln\tfrac1{1-4\epsilon^2}",
        controls={"the divergence of arms (1 +- eps) / 2": {"lemma": True}})
-def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
+def divergence_of_a_pull(case: Case, kind: str, K: int, T: int, eps: float, lemma: bool = False) -> Evidence:
     "Divergence of all that is seen in T rounds, and what the pulls of the good arm account for; case (kind, K, T, eps)."
-    kind, K, T, eps = case.value
     fair, _, divergence = tree_law(some_tree(case, K, T, kind), K, T, eps, 0)
     pull = eps * math.log((1 + eps) / (1 - eps)) if lemma else -math.log1p(-4 * eps**2) / 2
     return Evidence(divergence, "==", fair.sum() * pull, tol=1e-12)
@@ -414,9 +408,8 @@ def divergence_of_a_pull(case: Case, lemma: bool = False) -> Evidence:
 @claim("ito2018", "proof of Theorem 3", id="C6t", tier="certificate", proof="eq-find", cases=TREES,
        tex=r"\mathbb P_S[f_t=f_S]-\mathbb P_0[f_t=f_S]\le\min\{\sqrt{\delta\nu/2},\epsilon\nu\}",
        controls={"one per cent less": 0.99, "without the pull of the round before": {"rounds_left_out": 1}})
-def good_arm_is_found(case: Case, rounds_left_out: int = 0) -> Evidence:
+def good_arm_is_found(case: Case, kind: str, K: int, T: int, eps: float, rounds_left_out: int = 0) -> Evidence:
     "The round with the largest ratio of the two sides; case (kind, K, T, eps)."
-    kind, K, T, eps = case.value
     fair, biased, _ = tree_law(some_tree(case, K, T, kind), K, T, eps, 0)
     nu = np.r_[np.zeros(1 + rounds_left_out), np.cumsum(fair)[: T - 1 - rounds_left_out]]
     bound = np.minimum(np.sqrt(-math.log1p(-4 * eps**2) / 4 * nu), eps * nu)
@@ -443,18 +436,16 @@ def good_arm_is_found(case: Case, rounds_left_out: int = 0) -> Evidence:
                    r"$\frac1{10}\sqrt{KT}=\frac K{10}=7{,}690{,}468$. And with any features predicting $0$ has a regret of at "
                    r"most $T$, which is less than $\frac1{10}\sqrt{KT}$ for $T<\frac K{100}$; for $k=d$, that is $K=1$, predicting $h^*$ "
                    r"has none."))
-def in_the_ball(case: Case) -> Evidence:
+def in_the_ball(case: Case, d: int, k: int) -> Evidence:
     "Largest regret of predicting 0 over all streams in the ball, T = K, and a tenth of sqrt(K T); case (d, k)."
-    d, k = case.value
     return Evidence(math.comb(d, k) * k ** (-k / 2), ">=", math.comb(d, k) / 10)
 
 
 @in_the_ball.corrected(r"K\ge2,\ T\ge K,\ h^*(z)=d^{k/2}\prod_iz_i,\ x\in\{-1,1\}^d/\sqrt d:\ "
                        r"\text{the predictions of [Theorem IFP 1](#thm-product)}",
            controls={"the product not scaled": {"power": 0.0}})
-def scaled_product(case: Case, power: float = 0.5) -> Evidence:
+def scaled_product(case: Case, d: int, k: int, power: float = 0.5) -> Evidence:
     "Largest distance of the scaled hypothesis from the product of signs, 200 draws; case (d, k)."
-    d, k = case.value
     x, S = case.rng.choice([-1.0, 1.0], (200, d)), case.rng.permutation(d)[:k]
     return Evidence(float(abs(d ** (power * k) * (x[:, S] / math.sqrt(d)).prod(axis=1) - x[:, S].prod(axis=1)).max()), "==", 0, tol=1e-9)
 
@@ -491,9 +482,8 @@ PLAYED = [(2, 2, 0.3), (2, 4, 0.3), (3, 4, 0.3), (4, 6, 0.45), (2, 12, 0.1), (3,
        controls={"a second arm is seen in each round": {"peek": True},
                  "one per cent more": 1.01,
                  "six tenths of the first term": {"first": 0.6}})
-def exact_game(case: Case, peek: bool = False, first: float = 1.0) -> Evidence:
+def exact_game(case: Case, K: int, T: int, eps: float, peek: bool = False, first: float = 1.0) -> Evidence:
     "Smallest possible regret, S uniform, and the bound; case (K, T, eps)."
-    K, T, eps = case.value
     if peek and K * T > 30: return Evidence(1, ">=", 0)  # too long
     bound = lower_bound_finite(T, K, eps)
     if first != 1: bound = max(bound, 2 * eps * T * (1 - 1 / K - first * math.sqrt(-T * math.log1p(-4 * eps**2) / K) / 3))
@@ -505,9 +495,8 @@ def exact_game(case: Case, peek: bool = False, first: float = 1.0) -> Evidence:
               for rho, c in ((1, 0.5), (2, 0.5), (4, 0.66), (30, 0.66), (10**4, 0.74), (10**6, 0.749))],
        tex=r"\max_\epsilon\{\cdot\}\ge c\,(1-\tfrac1K)^2\sqrt{KT},\ c=\tfrac12\,(T\ge K),\ 0.66\,(T\ge4K),\to\tfrac34",
        controls={"a constant of 0.8 in the limit": {"share": 0.8 / 0.749}})
-def closed_forms(case: Case, share: float = 1.0) -> Evidence:
+def closed_forms(case: Case, rho: int, K: int, c: float, share: float = 1.0) -> Evidence:
     "The closed form and the best bound over epsilon; case (T / K, K, c)."
-    rho, K, c = case.value
     return Evidence(share * c * (1 - 1 / K) ** 2 * math.sqrt(rho) * K, "<=", lower_bound_finite(rho * K, K))
 
 # %% ../../../nbs/papers/ito2018/01_finite_proof.ipynb #2f0a26c0
@@ -542,9 +531,8 @@ def product_regrets(d: int, k: int, T: int, eps: float, runs: int, seed: int, st
 @claim("ito2018", "one hypothesis, blocks of one round", id="C4", tier="statistical", level=1e-3, proof="algorithm-one-there",
        cases=[(4, 1, 8000, 0.2), (5, 2, 8000, 0.3)], tex=r"\lvert H\rvert=1:\ \mathbb ER_T\le M\beta(T)=8\sqrt{(K-\sqrt K)T}",
        controls={"the bandit sees the same loss whatever it does": {"step": 0.0}})
-def one_hypothesis(case: Case, step: float = 1.0) -> Evidence:
+def one_hypothesis(case: Case, d: int, k: int, T: int, eps: float, step: float = 1.0) -> Evidence:
     "Upper end of the interval for the mean regret of 5 runs, and the bound; case (d, k, T, eps)."
-    d, k, T, eps = case.value
     found = product_regrets(d, k, T, eps, 5, 1, step)
     return Evidence(mean_limit(found, 1e-3), "<=", 2 * bound_tsallis(T, math.comb(d, k)))
 
@@ -553,9 +541,8 @@ def one_hypothesis(case: Case, step: float = 1.0) -> Evidence:
        cases=[(5, 2, 1000), (7, 2, 1000)],
        tex=r"\mathbb ER_T\ge2\epsilon T\bigl(1-\tfrac1K-\min\{\cdot\}\bigr)\text{ for Algorithm 1 and the best }\epsilon",
        controls={"half of the regret": {"gift": 0.5}})
-def tsallis_pays(case: Case, gift: float = 0.0) -> Evidence:
+def tsallis_pays(case: Case, d: int, k: int, T: int, gift: float = 0.0) -> Evidence:
     "Lower end of the interval for the mean regret of 12 runs, and the bound; gift: share of rounds in which S is told; case (d, k, T)."
-    d, k, T = case.value
     K = math.comb(d, k)
     eps = 0.72 * (1 - 1 / K) * math.sqrt(K / T)
     found = product_regrets(d, k, T, eps, 12, 7) * (1 - gift)

@@ -32,9 +32,8 @@ from ..claims import farthest_from_one, law_of_draws, mean_limit, random_fractio
 @claim("ito2018", "equation (6)", id="C11", tier="exact", proof="lem-family", cases=[(2, 1), (3, 2), (4, 3), (5, 1)],
        tex=r"\min_{B,v}\sum_t(v^\top Bx_t-y_t)^2=\min_w\sum_t(w^\top x_t-y_t)^2,\ \ell(w')-\ell(w)=g^\top(w'-w)-((w'-w)^\top x)^2",
        controls={"w in another row of B than v points to": {"rows": 1}, "the loss as if it were linear": {"gap": 0}})
-def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
+def family_is_all_weights(case: Case, d: int, k: int, rows: int = 0, gap: int = 1) -> Evidence:
     "Loss at a random pair (B, v) against that at B'v, and of any w against a pair made of it, both ways round, and the identity; exact."
-    d, k = case.value
     x, w, y = random_fractions(case.rng, d), random_fractions(case.rng, d), Fraction(2, 3)
     B, v = np.array([random_fractions(case.rng, d) for _ in range(k)]), random_fractions(case.rng, k)
     made, first = np.array([w if i == rows else 0 * w for i in range(k)]), np.array([Fraction(i == 0) for i in range(k)])
@@ -51,9 +50,8 @@ def family_is_all_weights(case: Case, rows: int = 0, gap: int = 1) -> Evidence:
        controls={"scaled by d/k": {"extra_draws": 1},
                  "drawn with replacement, repetitions dropped": lambda case: {"repeated": case.value[1] > 2},
                  "a second moment one per cent smaller": {"share": Fraction(99, 100)}})
-def estimate_moments(case: Case, extra_draws: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
+def estimate_moments(case: Case, d: int, k: int, extra_draws: int = 0, share: Fraction = Fraction(1), repeated: bool = False) -> Evidence:
     "Weighted sums of the mean and the second moment over all sets, in fractions; case (d, k)."
-    d, k = case.value
     x, w, y, r = random_fractions(case.rng, d), random_fractions(case.rng, d), Fraction(1, 3), k - 1
     yhat, c = w @ x, case.rng.integers(1, 1000, d)
     sets = list(itertools.product(range(d), repeat=r)) if repeated else list(itertools.combinations(range(d), r))
@@ -70,9 +68,8 @@ def estimate_moments(case: Case, extra_draws: int = 0, share: Fraction = Fractio
        cases=[(3, 2, 1.0, 1.0, 1.0), (5, 3, 2.0, 0.5, 1.0), (4, 4, 0.3, 3.0, 0.2), (6, 2, 4.0, 1.0, 2.0)],
        tex=r"\mathbb E\Vert\hat g\Vert^2\le\tfrac{4d}{k-1}X^2(DX+Y)^2,\quad\text{attained}",
        controls={"one per cent less": 0.99, "k in the place of k - 1": {"numbers": 0}})
-def estimate_bound(case: Case, numbers: int = 1) -> Evidence:
+def estimate_bound(case: Case, d: int, k: int, D: float, X: float, Y: float, numbers: int = 1) -> Evidence:
     "Second moment at the extremal x, w, y by enumeration, and the bound; case (d, k, D, X, Y)."
-    d, k, D, X, Y = case.value
     x = case.rng.standard_normal(d)
     x *= X / np.linalg.norm(x)
     sets = list(itertools.combinations(range(d), k - 1))
@@ -86,9 +83,8 @@ def estimate_bound(case: Case, numbers: int = 1) -> Evidence:
        controls={"without the maximum": lambda case: {"form": lambda h: -h / case.value[1]},
                  "the sum in the place of the maximum":
                      lambda case: {"form": lambda h: -h / (case.value[1] + np.linalg.norm(h) / case.value[2])}})
-def closed_form(case: Case, form: Callable | None = None) -> Evidence:
+def closed_form(case: Case, d: int, lam: float, D: float, form: Callable | None = None) -> Evidence:
     "Distance of the closed form from where 1000 steps of projected descent end, for twenty vectors h; case (d, lambda, D)."
-    d, lam, D = case.value
     h = case.rng.standard_normal((20, d)) * np.exp(case.rng.standard_normal((20, 1)))
     w, u = np.array([(form or (lambda v: dual_averaging_step(v, lam, D)))(v) for v in h]), np.zeros((20, d))
     for _ in range(1000):
@@ -171,9 +167,8 @@ def step_options(rule: str, step: float = 1.0) -> dict[str, Any]:
        controls={"lambda of the next round, or another step": {"lambda_shift": 1},
                  "another radius": {"radius": 0.45},
                  "other draws": {"seed": 6}})
-def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
+def compiled_is_textbook(case: Case, schedule: str, directions: str, lambda_shift: int = 0, radius: float = 0.5, seed: int = 5) -> Evidence:
     "Largest difference of weights and predictions in 150 rounds, by hand and compiled; case (schedule or adaptive, directions)."
-    schedule, directions = case.value
     d, k, T = 11, 4, 150
     X, y, _ = oblique_stream(d, 2, T, case.rng)
     kw = {"radius": 0.5, "directions": directions} | step_options(schedule, 2.0)
@@ -194,9 +189,8 @@ def compiled_is_textbook(case: Case, lambda_shift: int = 0, radius: float = 0.5,
 @claim("ito2018", "Algorithm 2, line 4, as compiled", id="C19", tier="statistical", level=1e-6, proof="alg-linear",
        cases=[(5, 3), (5, 5), (6, 2)],
        tex=r"S_t\text{ uniform among the }(k-1)\text{-subsets of }[d]", controls={"the last coordinate is never drawn": {"left_out": 1}})
-def law_of_coordinates(case: Case, left_out: int = 0) -> Evidence:
+def law_of_coordinates(case: Case, d: int, k: int, left_out: int = 0) -> Evidence:
     "How often each set of coordinates is bought in 1000 rounds; case (d, k)."
-    d, k = case.value
     lr, counts = LinearProjection(d - left_out * (k < d), k, seed=case.rng), Counter()
     for _ in range(1000):
         counts[tuple(sorted(lr.query()[1].tolist()))] += 1
@@ -256,9 +250,8 @@ def early_regrets(case: Case, T: int, runs: int, **names: Any) -> np.ndarray:
                  "d/(k - 1) in the place of its root": {"factor": lambda d, k, Y: math.sqrt(d / (k - 1) / 64)},
                  "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y: math.sqrt((k - 1) / k)},
                  "Y left out": {"factor": lambda d, k, Y: 1 / Y}})
-def first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+def first_rounds(case: Case, d: int, k: int, Y: int, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
     "Mean regret of 1000 runs on x = e_1, y = Y over the bound, D = Y / 100; case (d, k, Y)."
-    d, k, Y = case.value
     T, names = 2 * d // (k - 1), {"radius": Y / 100, "y_max": Y}
     return regret_in_band(early_regrets(case, T, 1000, **names), factor(d, k, Y) * bound_projection(d, k, T, **names), 0.43, 0.61)
 
@@ -266,9 +259,8 @@ def first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> 
 @claim("ito2018", "Theorem 4, features hidden", id="C10y", tier="statistical", level=1e-3, proof="thm-linear",
        cases=[(64, 2), (256, 2), (256, 33)], tex=r"\mathbb ER_T(w)\le2\sqrt2D(DX+Y)X\sqrt{\tfrac d{k-1}T},\ d-k\text{ numbers hidden}",
        controls={"half of the bound": 0.5, "nothing is learnt": {"step": 1e-9}})
-def hidden_numbers(case: Case, step: float = 1.0) -> Evidence:
+def hidden_numbers(case: Case, d: int, k: int, step: float = 1.0) -> Evidence:
     "Upper limit of the mean regret of 500 runs on x = e_1, y = 1, D = 1/100, and the bound (nothing learnt: four times as long); case."
-    d, k = case.value
     T = 2 * d // (k - 1) * (4 if step < 1 else 1)
     regrets = early_regrets(case, T, 500, radius=0.01, step=step)
     return Evidence(mean_limit(regrets, 1e-3) if step == 1 else np.mean(regrets), "<=", bound_projection(d, k, T, radius=0.01))
@@ -335,9 +327,8 @@ def every_path(case: Case, first: float = 0.5, second: float = 0.5, shape: str =
        cases=[(d, k, T, D) for d, k in ((4, 2), (30, 7)) for T in (1, 10, 10**4) for D in (0.3, 1.0, 50.0)],
        tex=r"\tfrac{2(D+1)^2d}{k-1}\sum_t\tfrac1{\lambda_t}+\tfrac{D^2\lambda_{T+1}}2\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}",
        controls={"the constant times 0.9": 0.9, "weights half as large": {"scale": 0.5}})
-def printed_closed_form(case: Case, scale: float = 1.0) -> Evidence:
+def printed_closed_form(case: Case, d: int, k: int, T: int, D: float, scale: float = 1.0) -> Evidence:
     "(Ito 5) with lambda_{T+1} and the printed weights (times a scale), and the printed closed form; case (d, k, T, D)."
-    d, k, T, D = case.value
     lam = scale * np.sqrt(8 * d * np.arange(1, T + 2) / (k - 1))
     exact = 2 * (D + 1) ** 2 * d / (k - 1) * float((1 / lam[:-1]).sum()) + D**2 * lam[-1] / 2
     return Evidence(exact, "<=", bound_theorem_4(d, k, T, D))
@@ -362,10 +353,9 @@ def printed_closed_form(case: Case, scale: float = 1.0) -> Evidence:
                    r"$T=10^6$ that is $42{,}900$; the bound is $1.5^2\cdot4\cdot1000=9{,}000$."),
        mended=(r"\Vert w^*\Vert\le D\ \Rightarrow\ \mathbb ER_T\le(D+1)^2\sqrt{\tfrac{8d}{k-1}}\sqrt{T+1}", {"root": True}),
        controls={"w* of length sqrt D": {}})
-def printed_hypothesis(case: Case, root: bool = False) -> Evidence:
+def printed_hypothesis(case: Case, T: int, D: float, root: bool = False) -> Evidence:
     """Regret against w* = (sqrt D, 0) (or (D, 0)), and the printed bound, d = k = 2; case (T, D). x = (1, 0) after one round of
     x = (0, 1), y = 0, so that w* is the only minimiser."""
-    T, D = case.value
     y = D if root else math.sqrt(D)
     lr, rows = LinearProjection(2, 2, radius=D, schedule="printed", seed=0), np.r_[1, np.zeros(T - 1, np.int64)]
     run = simulate(lr, np.eye(2), np.array([y, 0.0]), rows=rows)
@@ -443,9 +433,8 @@ def small_losses(case: Case, step: float = 1.0, perfect: bool = False) -> Eviden
        cases=[(3, 1), (4, 2), (5, 3), (6, 2), (6, 6)],
        tex=r"\mathrm{Var}\sum_{i\in S}x_i^2=p(1-p)\tfrac d{d-1}\bigl(\sum_ix_i^4-\tfrac1d\Vert x\Vert^4\bigr)",
        controls={"as if drawn with replacement": {"correction": 0}})
-def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
+def coordinate_spread(case: Case, d: int, r: int, correction: int = 1) -> Evidence:
     "Variance over all sets, in fractions; case (d, r)."
-    d, r = case.value
     z = random_fractions(case.rng, d) ** 2
     sums = [sum(z[list(S)]) for S in itertools.combinations(range(d), r)]
     mean = sum(sums) / len(sums)
@@ -457,9 +446,8 @@ def coordinate_spread(case: Case, correction: int = 1) -> Evidence:
        cases=[(6, 1, "spike"), (6, 3, "spike"), (6, 3, "flat"), (9, 7, "flat"), (5, 5, "length")],
        tex=r"\Vert Qx\Vert^2\sim\mathrm{Beta}\bigl(\tfrac r2,\tfrac{d-r}2\bigr)\text{ for every unit }x;\ QQ^\top=I",
        controls={"normal rows that are not made orthonormal": {"orthogonal": False}, "coordinates": {"axes": True}})
-def directions_law(case: Case, orthogonal: bool = True, axes: bool = False) -> Evidence:
+def directions_law(case: Case, d: int, r: int, which: str, orthogonal: bool = True, axes: bool = False) -> Evidence:
     "Kolmogorov's distance of 10,000 draws from the law, and its limit (level 1e-6); or the largest |QQ' - I|; case (d, r, x)."
-    d, r, which = case.value
     x = np.eye(d)[0] if which == "spike" else np.full(d, d**-0.5)
     Q, words, found = np.zeros((r, d)), generator_words(case.rng), []
     for _ in range(10_000 if which != "length" else 50):
@@ -529,9 +517,8 @@ def logistic_is_textbook(case: Case, loss: str = "logistic", radius: float = 2.0
                  "d/k in the place of d/(k - 1)": {"factor": lambda d, k, Y, X: math.sqrt((k - 1) / k)},
                  "Y left out": {"factor": lambda d, k, Y, X: 1 / Y}, "X left out": {"factor": lambda d, k, Y, X: 1 / X},
                  "0.01 in the place of D": {"factor": lambda d, k, Y, X: X * Y}})
-def logistic_first_rounds(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+def logistic_first_rounds(case: Case, d: int, k: int, Y: float, X: float, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
     "Mean regret of 300 runs on x = X e_1, y = Y over the bound, D = 1 / (100 X Y); case (d, k, Y, X)."
-    d, k, Y, X = case.value
     T, names = 4 * d // (k - 1), {"radius": 0.01 / (X * Y), "x_norm": X, "y_max": Y, "loss": "logistic"}
     return regret_in_band(early_regrets(case, T, 300, **names), factor(d, k, Y, X) * bound_projection(d, k, T, **names), 0.31, 0.5)
 
@@ -541,9 +528,8 @@ def logistic_first_rounds(case: Case, factor: Callable[..., float] = lambda *of:
        tex=r"0.08\le\text{regret}/\bigl(4D^2\tfrac d{k-1}+2D\sqrt{\tfrac d{k-1}L}\bigr)\le0.17",
        controls={"half of the bound": {"share": 0.5}, "no loss of the comparator": {"loss": 0.0},
                  "2 for d/(k - 1)": {"dimension": False}})
-def logistic_small_losses(case: Case, share: float = 1.0, loss: float = 1.0, dimension: bool = True) -> Evidence:
+def logistic_small_losses(case: Case, d: int, k: int, T: int, share: float = 1.0, loss: float = 1.0, dimension: bool = True) -> Evidence:
     "Mean regret of 100 runs of the adaptive step against w = 0 on x = e_1 and fair coins, D = 3, over the bound; case (d, k, T)."
-    d, k, T = case.value
     X, L = np.tile(np.eye(d)[0], (T, 1)), T * math.log(2)
     play = lambda y: simulate(LinearProjection(d, k, radius=3.0, step="adaptive", loss="logistic", seed=case.rng), X, y).losses.sum() - L
     regrets = np.array([play(case.rng.choice([-1.0, 1.0], T)) for _ in range(100)])

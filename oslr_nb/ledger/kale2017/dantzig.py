@@ -37,9 +37,8 @@ def mean_estimate(x: np.ndarray, k0: int, estimator: str) -> np.ndarray:
 
 @claim("kale2017", "(Kale 2)", id="K3", tier="exact", cases=[(3, 2), (4, 3), (5, 5)], proof="lem-moments",
        tex=r"\mathbb E\,\hat c=yx,\ \mathbb E\,\hat x=x", controls={"k0 + 1 in place of k0": {"shift": 1}})
-def labels_unbiased(case: Case, shift: int = 0) -> Evidence:
+def labels_unbiased(case: Case, d: int, k0: int, shift: int = 0) -> Evidence:
     "Distance of the mean of the estimate of y x over all sets from y x; case (d, k0)."
-    d, k0 = case.value
     x, y = random_fractions(case.rng, d), Fraction(2, 3)
     mean = sum(chance * moment_estimates(x[list(S)], S, y, d)[1] for S, chance in Uniform(d, k0).support()) * Fraction(k0, k0 + shift)
     return Evidence(np.abs(mean - y * x).sum(), "==", 0)
@@ -48,9 +47,8 @@ def labels_unbiased(case: Case, shift: int = 0) -> Evidence:
 @claim("kale2017", "(Kale 5), diagonal", id="K5", tier="exact", cases=[(3, 2), (4, 3), (5, 2)], proof="lem-moments",
        tex=r"\mathbb E\,\bigl(\hat x_i^2-(1-\tfrac{k_0}d)\hat x_i^2\bigr)=x_i^2",
        controls={"no correction of the diagonal": {"correction": False}})
-def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
+def diagonal_unbiased(case: Case, d: int, k0: int, correction: bool = True) -> Evidence:
     "Distance of the mean of xhat_i^2 - (1 - k0/d) xhat_i^2 from x_i^2; case (d, k0)."
-    d, k0 = case.value
     x, p = random_fractions(case.rng, d), Fraction(k0, d)
     squares = p * (x / p) ** 2  # E xhat_i^2
     return Evidence(np.abs(squares - correction * (1 - p) * squares - x**2).sum(), "==", 0)
@@ -70,9 +68,8 @@ def diagonal_unbiased(case: Case, correction: bool = True) -> Evidence:
        mended=(r"\mathbb E\,\hat x_i\hat x_j=\tfrac{d(k_0-1)}{k_0(d-1)}x_ix_j;\ \text{divided by that factor }(k_0\ge2)\text{, unbiased}",
                {"estimator": "unbiased"}),
        controls={"the printed estimator in place of the unbiased one": {}})
-def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
+def pairs_unbiased(case: Case, d: int, k0: int, estimator: str = "printed") -> Evidence:
     "Distance of the exact mean of the estimated pairs from x_i x_j; case (d, k0)."
-    d, k0 = case.value
     x = random_fractions(case.rng, d)
     gap = mean_estimate(x, k0, estimator) - np.outer(x, x)
     return Evidence(np.abs(gap[~np.eye(d, dtype=bool)]).sum(), "==", 0)
@@ -81,9 +78,8 @@ def pairs_unbiased(case: Case, estimator: str = "printed") -> Evidence:
 @claim("kale2017", "(Kale 5), in other readings (ours)", id="K4b", tier="exact", cases=[(3, 2), (4, 2), (4, 3)], proof="lem-moments",
        tex=r"\text{seen independently with chance }\tfrac{k_0}d:\ \mathbb E\,\hat x_i\hat x_j=x_ix_j",
        controls={"a uniform subset of k0 features": {"reading": "subset"}, "k0 draws with replacement": {"reading": "replacement"}})
-def independent_features(case: Case, reading: str = "independent") -> Evidence:
+def independent_features(case: Case, d: int, k0: int, reading: str = "independent") -> Evidence:
     "Chance that a pair is seen, over the square of the chance of one, and 1; case (d, k0)."
-    d, k0 = case.value
     p = Fraction(k0, d)
     if reading == "independent": return Evidence(Bernoulli(d, p).second(exact=True)[0, 1] / p**2, "==", 1)
     if reading == "subset": return Evidence(Uniform(d, k0).second(exact=True)[0, 1] / p**2, "==", 1)
@@ -124,9 +120,8 @@ def satisfies_rip(V: np.ndarray, eps: float, s: int) -> bool:
        controls={"the printed estimator, T = 2^49, against the bound": lambda case: Evidence(
                      2.0**49 * limit_regret.check(case).lhs, "<=",
                      bound_dantzig(case.value[0], case.value[2], case.value[1], 2**49, SparseModel(0.1, 1.0, 1.0, 0.05), 0.2))})
-def limit_regret(case: Case, estimator: str = "printed") -> Evidence:
+def limit_regret(case: Case, d: int, k: int, k0: int, rho: float, sign: int, estimator: str = "printed") -> Evidence:
     "Regret a round in the limit; RIP(1/5, 3k) of V and ||w*||_1 <= 1; case (d, k, k0, rho, sign)."
-    d, k, k0, rho, sign = case.value
     X, w = paired_table(d, rho), np.r_[0.5, 0.5 * sign, np.zeros(d - 2)]
     V, p = X.T @ X / len(X), k0 / d
     if not (satisfies_rip(V, 0.2, 3 * k) and np.abs(X).max() <= 1 and np.abs(w).sum() <= 1): return Evidence(math.nan, "==", 0)
@@ -202,9 +197,8 @@ def bounds_as_functions(
 @claim("kale2017", "section 1.4, reduction", id="K2", tier="exact", proof="the-learners", cases=[(6, 2, 2), (10, 3, 4)],
        tex=r"\text{POSLR with }(k,k_0)\Rightarrow\text{OSLR with }k'=k_0+k\text{ and the same predictions}",
        controls={"a budget of k0 + k - 1": {"budget_cut": 1}})
-def reduction(case: Case, budget_cut: int = 0) -> Evidence:
+def reduction(case: Case, d: int, k: int, k0: int, budget_cut: int = 0) -> Evidence:
     "Rounds that buy more than k0 + k features, or predict something else than the committed weights; case (d, k, k0)."
-    d, k, k0 = case.value
     X, w = case.rng.choice([-1.0, 1.0], (300, d)), np.r_[np.full(k, 0.9 / k), np.zeros(d - k)]
     y = X @ w + 0.1 * case.rng.standard_normal(300)
     kw = {"sigma": 0.1, "C": 0.1, "seed": 5}
@@ -238,9 +232,8 @@ def cycle(table: np.ndarray, T: int) -> np.ndarray:
        tex=r"\mathrm{Regret}_T\le2A_T+2\sigma^2\ln\tfrac4\delta+\sigma^2\bigl(2k+2\sqrt{2kL'}+2L'\bigr)",
        controls={"predicting zero": {"t0": 10**9}, "a tenth of the bound": 0.1,
                  "without the factor log T": lambda case: 1 / math.log2(case.value[-1])})
-def regret_bound(case: Case, **kw: Any) -> Evidence:
+def regret_bound(case: Case, d: int, k: int, k0: int, sigma: float, B: float, T: int, **kw: Any) -> Evidence:
     "Regret of a run against the best sparse weights and its bound (delta = 1e-3); case (d, k, k0, sigma, B, T)."
-    d, k, k0, sigma, B, T = case.value
     X, t0 = hadamard(d), 63
     moments = lambda t: X[cycle(X, t)].T @ X[cycle(X, t)] / t
     eps = max(rip_constant(moments(t), min(3 * k, d), "norm").upper for t in range(t0, max(t0, 4 * d) + d))  # later ones are smaller
@@ -275,9 +268,8 @@ def factors_of_an_epoch(case: Case, factor: Any = lambda *of: 1.0) -> Evidence:
 @claim("kale2017", "below Definition 1", id="K1", tier="statistical", level=1e-3, proof="sec-isometry", cases=[(10, 2, 0.3), (8, 3, 0.4)],
        tex=r"n\ge6\,\epsilon^{-2}k\ln\tfrac{ed}k\ \Rightarrow\ \text{RIP}(\epsilon,k)\text{ with chance }\ge0.95\text{ (random signs)}",
        controls={"a tenth of the rows": {"rows": 0.1}, "two features of correlation 0.9": {"correlated": True}})
-def random_rip(case: Case, rows: float = 1.0, correlated: bool = False) -> Evidence:
+def random_rip(case: Case, d: int, k: int, eps: float, rows: float = 1.0, correlated: bool = False) -> Evidence:
     "Upper confidence limit of the chance that the RIP fails, from 300 matrices, and 0.05; case (d, k, eps)."
-    d, k, eps = case.value
     n = math.ceil(rows * 6 * k * math.log(math.e * d / k) / eps**2)
     failed = 0
     for _ in range(300):
@@ -295,9 +287,8 @@ from ..claims import slope_interval
        cases=[(*size, which) for which in ("square", "mean") for size in ((3, 2, 1), (4, 2, 1), (4, 3, 2), (5, 4, 0.5))],
        tex=r"\mathbb E\zeta_i=0,\ \mathbb E\zeta_i^2\le\tfrac{B^2}p(\tfrac pq-1)",
        controls={"99 % of the bound": 0.99, "the printed estimator, whose mean is not zero": {"estimator": "printed"}})
-def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
+def design_variance(case: Case, d: int, k0: int, B: float, which: str, estimator: str = "unbiased") -> Evidence:
     "Largest second moment, or mean, of zeta_1 over random and extreme x, w, exactly over all sets; case (d, k0, B, which)."
-    d, k0, B, which = case.value
     p, q = k0 / d, k0 * (k0 - 1) / (d * (d - 1))
     most = off = 0.0
     for trial in range(60):
@@ -317,9 +308,8 @@ def design_variance(case: Case, estimator: str = "unbiased") -> Evidence:
 @claim("kale2017", "errors of the estimates, step 2 (ours)", id="K7n", tier="exact", proof="lem-moment-errors", cases=range(2, 41),
        tex=r"\mathbb E\lvert g\rvert^m\le\tfrac{m!}2\beta^{m-2},\ \beta=\tfrac23\sqrt{2/\pi}",
        controls={"beta one per cent smaller": {"beta": 0.99 * 2 / 3 * math.sqrt(2 / math.pi)}})
-def normal_moments(case: Case, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
+def normal_moments(case: Case, m: int, beta: float = 2 / 3 * math.sqrt(2 / math.pi)) -> Evidence:
     "E |g|^m and its bound; case m."
-    m = case.value
     moment = 2 ** (m / 2) * math.gamma((m + 1) / 2) / math.sqrt(math.pi)
     return Evidence(moment, "<=", math.factorial(m) / 2 * beta ** (m - 2), tol=1e-9 * moment)
 
@@ -344,9 +334,8 @@ def exact_tail(which: str, n: int, d: int, k0: int, level: float) -> float:
                  "without the second term, noise": lambda case: {"second": False} if case.value[0] == "noise" else {},
                  "without the second term, design": lambda case: {"second": False} if case.value[0] == "design -" else {},
                  "without the second term, pairs": lambda case: {"second": False} if case.value[0] == "pair" else {}})
-def bernstein(case: Case, share: float = 1.0, second: bool = True) -> Evidence:
+def bernstein(case: Case, which: str, n: int, d: int, k0: int, L: int, share: float = 1.0, second: bool = True) -> Evidence:
     "Logarithms: L against that of the exact chance; case (part, n, d, k0, L)."
-    which, n, d, k0, L = case.value
     levels = lambda L: np.array([*estimation_errors(n, d, k0, L, 0.7), estimation_errors(n, d, k0, L, 0.7, 1e-20)[0]])
     whole, pair, noise = share * levels(L)
     if not second:  # of a L^(1/2) + b L the first term: from the values at L and 4 L
@@ -392,9 +381,8 @@ def solution_ratio(V: np.ndarray, w: np.ndarray, error: np.ndarray, noise: np.nd
                  "w* six times denser": lambda case: {"dense": 6} if case.value[0] == 24 else {},
                  "near-isometry of single features only: two equal columns": lambda case: Evidence(solution_ratio(
                      np.array([[0.98, 0.99], [0.99, 1.001]]), np.r_[1.0, 0.0], np.full(2, 1e-3), np.zeros((2, 2)), 1, 0.9), "<=", 1)})
-def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidence:
+def error_of_solution(case: Case, d: int, k: int, kind: str, slack: float = 1.0, dense: int = 1) -> Evidence:
     "Largest ratio of distance and bound over some instances; case (d, k, kind of moments)."
-    d, k, kind = case.value
     worst = 0.0
     for _ in range(4 if d > 20 and kind != "isometry" else 10):
         w = np.zeros(d)
@@ -416,9 +404,8 @@ def error_of_solution(case: Case, slack: float = 1.0, dense: int = 1) -> Evidenc
        tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\sqrt3\,\Vert\hat w-w^*\Vert_2;\ \text{tight: }\tfrac{1+\sqrt5}2",
        controls={"k - 1 entries kept": lambda case: {"entries_left_out": 1} if case.value[1] > 1 else {},
                  "1.617 in place of the golden ratio": 1.617 / math.sqrt(3)})
-def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
+def cutting(case: Case, d: int, k: int, entries_left_out: int = 0) -> Evidence:
     "Largest ratio of the distances over random, near-tied and extremal vectors; case (d, k)."
-    d, k = case.value
     worst, v = 0.0, (math.sqrt(5) - 1) / 2
     for trial in range(200):
         u, w = np.zeros(d), case.rng.standard_normal(d) * 0.3
@@ -432,9 +419,8 @@ def cutting(case: Case, entries_left_out: int = 0) -> Evidence:
 # %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #e5075805
 @claim("kale2017", "Lemma 4, best constant (ours)", id="K6s", tier="search", proof="lem-top", cases=[(2, 1), (6, 2), (9, 3)],
        tex=r"\Vert\hat w(\tilde S)-w^*\Vert_2\le\tfrac{1+\sqrt5}2\Vert\hat w-w^*\Vert_2", controls={"99.9 % of it": 0.999})
-def golden(case: Case) -> Evidence:
+def golden(case: Case, d: int, k: int) -> Evidence:
     "Largest ratio of the same vectors, and the golden ratio, which is `truncation_factor`; case (d, k)."
-    d, k = case.value
     return Evidence(cutting.check(case).lhs, "<=", math.sqrt(truncation_factor(k, k, d)), tol=1e-9)
 
 # %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #b5c5be6d
@@ -474,11 +460,10 @@ def hindsight(case: Case, dense: bool = False) -> Evidence:
 @claim("kale2017", "tail of chi squared (Laurent & Massart)", id="K10t", tier="certificate", proof="lem-hindsight",
        cases=[(m, L) for m in (1, 2, 4, 10) for L in (0.5, 3, 10, 300)], tex=r"\mathbb P[\chi^2_m>m+2\sqrt{mL}+2L]\le e^{-L}",
        controls={"1.8 in place of both factors 2": {"factor": 1.8}})
-def chi_squared_tail(case: Case, factor: float = 2.0) -> Evidence:
+def chi_squared_tail(case: Case, m: int, L: float, factor: float = 2.0) -> Evidence:
     "L and minus the logarithm of the exact chance; case (m, L)."
     from scipy.stats import chi2
 
-    m, L = case.value
     return Evidence(L, "<=", -float(chi2.logsf(m + factor * math.sqrt(m * L) + factor * L, m)))
 
 # %% ../../../nbs/papers/kale2017/01_dantzig_proof.ipynb #e8e2a2cd
@@ -508,9 +493,8 @@ def epoch_regret(s: int, w: float, sigma: float, radius: float) -> float:
        mended=(r"\mathrm{Regret}_T=O(\log\tfrac{dT}\delta\,\log T)", {"mended": True}),
        controls={"log log T in place of the first log T": lambda case: Evidence(
                      order_in_T.check(case).lhs, "<=", math.log(48 * 49 / case.value[1]) / math.log(24 * 25 / case.value[1]))})
-def order_in_T(case: Case, mended: bool = False) -> Evidence:
+def order_in_T(case: Case, sigma: float, delta: float, mended: bool = False) -> Evidence:
     "Regret of epoch 48 in units of that of epoch 24, and 1.01 (mended: the quotient of ln(t / delta)); case (sigma, delta)."
-    sigma, delta = case.value
     radius = lambda n: math.sqrt(math.log(n / delta) / n) * (sigma + 1)  # of (Kale 3) with C = 1, d = k0 = 1, after n rounds
     late, early = (epoch_regret(s, 0.5, sigma, radius(2**s - 1)) for s in (48, 24))
     return Evidence(late / early, "<=", math.log(2**48 / delta) / math.log(2**24 / delta) if mended else 1.01, tol=1e-3)

@@ -95,9 +95,8 @@ def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True
        tex=r"\exists\,k_1,B:\ k_1=\lceil\tfrac13\kappa^2k\ln T\rceil\le k_0,\ "
            r"B=\lfloor(\tfrac{k_0T}{\kappa^2dk})^{1/3}\rfloor\ge\min(d,k_1+k)",
        controls={"batches of any length": {"reach": False}, "twice the sparsity": {"double": 2}})
-def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidence:
+def parameters_exist(case: Case, d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True, double: int = 1) -> Evidence:
     "Whether greedy_parameters finds some, and whether there are any; case (d, k, k0, T, kappa)."
-    d, k, k0, T, kappa = case.value
     try: found = greedy_parameters(d, double * k, k0, T, BatchConditions(kappa)) is not None
     except ValueError: found = False
     return Evidence(int(found), "==", int(admissible(d, k, k0, T, kappa, reach)))
@@ -111,9 +110,8 @@ def parameters_exist(case: Case, reach: bool = True, double: int = 1) -> Evidenc
                  "a rate one per cent larger": lambda case: {"eta": bexp_rate(6, case.value[0], case.value[1] // case.value[2]) * 5.05},
                  "losses that are not divided by y_max^2 = 1.1^2": {"y_max": 1.1},
                  "least squares where the ridge loss is told": {"told": "printed"}})
-def compiled_rounds(case: Case, **broken: Any) -> Evidence:
+def compiled_rounds(case: Case, d: int, budget: int, k1: int, batch: int, proper: bool, **broken: Any) -> Evidence:
     "Largest difference of predictions and of L on the same draws, with singular moments; case (d, k0, k1, B, proper)."
-    d, budget, k1, batch, proper = case.value
     T, cls, rng = 6 * batch + batch // 2, OnlineGreedyPOSLR if proper else OnlineGreedyOSLR, case.rng
     X = np.tanh(rng.standard_normal((T, d)) + 0.5 * rng.standard_normal((T, 1)))
     X[:, 0], X[:, -1] = 0.0, X[:, -2]
@@ -201,9 +199,8 @@ def final_loss(d: int, budget: int, T: int, step: float, scale: float, seed: int
        controls={"nothing is learnt": {"step": 1e-9},
                  "features of magnitude 0.001, where phi is not 1": {"scale": 1e-3},
                  "a fifth of the bound": 0.2})
-def whole_theorem(case: Case, step: float = 1.0, scale: float = 1.0) -> Evidence:
+def whole_theorem(case: Case, d: int, budget: int, T: int, step: float = 1.0, scale: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and `bound_greedy` for phi = 1; case (d, k0, T)."
-    d, budget, T = case.value
     B = d * max(1, round(greedy_parameters(d, 1, budget, T, BatchConditions(1.0, phi=1.0), least=d).batch / d))
     bound = bound_greedy(d, 1, budget, T, 1, B, BatchConditions(1.0, 1.0))
     return Evidence(mean_limit(final_loss(d, budget, T, step, scale, 40), 1e-3), "<=", bound)
@@ -238,9 +235,8 @@ def condition_number(case: Case, factor: float = 1.0, power: float = 1.0, k: int
        cases=[(8, 4, 2, 40, 1.0), (8, 4, 2, 40, 0.1), (10, 6, 3, 60, 1e-2), (16, 16, 4, 100, 1e-3)],
        tex=r"\sum_t(y_t-\hat y_t)^2-\sum_bB\,g_b^a(V_b^{(k_1)})\le NY^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr)",
        controls={"against least squares, as printed": {"least_squares": True}, "nothing for a fresh start": 0.0})
-def within_batches(case: Case, least_squares: bool = False) -> Evidence:
+def within_batches(case: Case, d: int, budget: int, k1: int, B: int, scale: float, least_squares: bool = False) -> Evidence:
     "Loss of the learner in ten batches above the ridge loss of its special features, and the bound; case (d, k0, k1, B, scale)."
-    d, budget, k1, B, scale = case.value
     X = scale * np.tanh(case.rng.standard_normal((10 * B, d)))
     y = np.sign(X @ np.ones(d))
     lr, extra, spare = OnlineGreedyOSLR(d, budget, k=1, T=10 * B, k1=k1, batch=B, told="ridge", seed=case.rng), 0.0, np.eye(d)
@@ -439,9 +435,8 @@ def selection_losses(d: int, budget: int, k1: int, N: int, correlation: float, s
        cases=[(8, 8, 2, 2000, 0.0), (8, 2, 2, 1000, 0.0), (8, 6, 3, 1000, 0.2)],
        tex=r"\mathbb E\sum_b[g_b(V_b^{(k_1)})-g_b(V)]\le\rho^{k_1}\Delta_0+\beta(1-\rho^{k_1})\sqrt{2\tfrac dMN\ln d}",
        controls={"nothing is learnt": {"step": 1e-9}, "a tenth of the bound": 0.1})
-def learnt_selection(case: Case, step: float = 1.0) -> Evidence:
+def learnt_selection(case: Case, d: int, budget: int, k1: int, N: int, correlation: float, step: float = 1.0) -> Evidence:
     "Mean of four runs, upper limit, and the bound; case (d, k0, k1, N, correlation)."
-    d, budget, k1, N, correlation = case.value
     losses, first = selection_losses(d, budget, k1, N, correlation, step, 7)
     kappa = correlated_cycle(d, correlation, min(d, k1 + 1))[4]
     beta = 1 + kappa**2
@@ -488,16 +483,14 @@ def growing_feature(B: int, ridge: float = 0.0) -> float:
                    r"$B=10^6$ that is $500{,}000$."),
        controls={"without the term of the norm": lambda case: Evidence(  # which is small without a ridge
                      one_feature(case.value[1], 1 / case.value[1]) if case.value[0] == "ridge" else 0, "<=", math.log1p(1.0))})
-def lemma_13(case: Case) -> Evidence:
+def lemma_13(case: Case, family: str, B: int) -> Evidence:
     "Regret in a batch of B rounds with one feature, and 100 ln B; case (family, B)."
-    family, B = case.value
     return Evidence(one_feature(B, 1 / B) if family == "ridge" else growing_feature(min(B, 10**6)), "<=", 100 * math.log(B))
 
 
 @lemma_13.corrected(r"\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr),\quad\varphi\text{ at most the restricted eigenvalues}")
-def lemma_13_mended(case: Case) -> Evidence:
+def lemma_13_mended(case: Case, family: str, B: int) -> Evidence:
     "Both sides: phi = delta^2 with ridge 1; for growing features phi = 2 (1 - 2^-B) / B, and the ridge is phi; case (family, B)."
-    family, B = case.value
     if family == "ridge": return Evidence(one_feature(B, 1 / B), "<=", bound_batch(B, 1, 1 / B, x_max=B**-0.5))
     phi = (2 - 2.0 ** (1 - B)) / B
     return Evidence(growing_feature(B, phi), "<=", bound_batch(B, 1, phi, ridge=phi))
@@ -520,9 +513,8 @@ def forecasts(Z: np.ndarray, y: np.ndarray, ridge: float, adversary: bool = Fals
        cases=[("scale", 10**6, 1e-3), ("scale", 10**5, 1e-2), ("log", 3000, 1), ("log", 3000, 3), ("random", 200, 3)],
        tex=r"\text{regret in a batch}\le\tfrac{aY^2}\varphi+Y^2k_1\ln\bigl(1+\tfrac{BX^2}a\bigr)",
        controls={"two per cent less": 0.98, "without the norm": {"norm": 0.0}, "half of the logarithm": {"logarithm": 0.5}})
-def batch_regret(case: Case, norm: float = 1.0, logarithm: float = 1.0) -> Evidence:
+def batch_regret(case: Case, family: str, B: int, size: float, norm: float = 1.0, logarithm: float = 1.0) -> Evidence:
     "Regret of VAW and the bound: small features; single features in turn and labels against the prediction; random ones."
-    family, B, size = case.value
     if family == "scale": return Evidence(one_feature(B, size), "<=", norm / size + logarithm * math.log1p(B * size))
     Z = np.eye(size)[np.arange(B) % size] if family == "log" else case.rng.uniform(-1, 1, (B, size))
     ridge, y = 1 / size, np.tanh(Z @ np.ones(size) + case.rng.standard_normal(B))
@@ -566,9 +558,8 @@ def what_forecasters_pay(case: Case, swap: bool = False, power: int = 1) -> Evid
            witness=r"$k=5$, $T=10^6$, $\kappa^2=3$: Theorem 9 has $k_1=\lceil\frac13\kappa^2k\ln "
                    r"T\rceil=\lceil5\cdot13.8\rceil=70$ experts, one special feature each, and $w_t$ has up to $70$ "
                    r"nonzero weights."))
-def sparse_weights(case: Case) -> Evidence:
+def sparse_weights(case: Case, k: int, T: int) -> Evidence:
     "Nonzero weights of Algorithm 2, k1 of Theorem 9 for kappa^2 = 3, if all are distinct, and k; case (k, T)."
-    k, T = case.value
     return Evidence(math.ceil(3 * k * math.log(T) / 3), "<=", k)
 
 
@@ -596,9 +587,8 @@ def unscaled_stream(T: int) -> tuple[int, int, int, int, float]:
 # %% ../../../nbs/papers/kale2017/02_greedy_proof.ipynb #86bebf57
 @claim("kale2017", "Theorem 9 without a scale (ours)", id="K16s", tier="certificate", proof="prp-scale", cases=[2**17],
        tex=r"\kappa^2\le2,\ t_0=d\le B:\ R_T\ge T-2", controls={"features of magnitude 1": {"scale": 1.0}})
-def theorem_9_without_scale(case: Case, scale: float | None = None) -> Evidence:
+def theorem_9_without_scale(case: Case, T: int, scale: float | None = None) -> Evidence:
     "Regret of Algorithm 2 with the parameters of Theorem 9 on the unscaled stream, and T - 2 (0 if a hypothesis fails)."
-    T = case.value
     d, k0, k1, B, square = unscaled_stream(T)
     delta = (k1 * B * T) ** -0.5 if scale is None else scale
     X = delta * hadamard(d)

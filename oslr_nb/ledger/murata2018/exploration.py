@@ -44,9 +44,8 @@ def same_descent(case: Case, first: float = 0.2, extra_examples: int = 0) -> Evi
 @claim("murata2018", "section 3.1, the chance of a pair (the formula is ours)", id="M2", tier="exact", proof="eq-mx-risk",
        cases=[(d, b) for d in (2, 3, 5, 7) for b in range(2, d + 1)], tex=r"\mathbb P(i,j\in S)=\tfrac{s'(s'-1)}{d(d-1)}",
        controls={"features seen independently of each other, each with chance s'/d": {"independent": True}})
-def chance_of_a_pair(case: Case, independent: bool = False) -> Evidence:
+def chance_of_a_pair(case: Case, d: int, b: int, independent: bool = False) -> Evidence:
     "Chance that a uniform set of s' coordinates holds two given ones, by enumeration; case (d, s')."
-    d, b = case.value
     sets = list(itertools.combinations(range(d), b))
     found = Fraction(sum({0, d - 1} <= set(S) for S in sets), len(sets))
     return Evidence(Fraction(b, d) ** 2 if independent and b < d else found, "==", Fraction(b * (b - 1), d * (d - 1)))
@@ -59,9 +58,8 @@ LABELS = np.array([2.0, -1, 1])
 @claim("murata2018", "section 3.1, the block gradient", id="M3", tier="exact", proof="lem-mx-block",
        cases=[(1, 1), (2, 1), (2, 2), (3, 2), (5, 4)], tex=r"\mathbb Eg=\nabla\mathcal L(\theta)",
        controls={"the last coordinate left out": {"omitted": True}, "the last weight of the support not bought": {"cut": True}})
-def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = False) -> Evidence:
+def block_gradient_is_unbiased(case: Case, width: int, size: int, omitted: bool = False, cut: bool = False) -> Evidence:
     "Sum over all samples (one example a block) of g, weighted at random, and that of the gradient; case (width, support of theta)."
-    width, size = case.value
     theta, c = np.zeros(5), case.rng.integers(1, 100, 5)
     theta[:size] = np.arange(1, size + 1)
     blocks, mean = -(-5 // width), np.zeros(5)
@@ -77,10 +75,9 @@ def block_gradient_is_unbiased(case: Case, omitted: bool = False, cut: bool = Fa
 @claim("murata2018", "variance of an entry (ours)", id="M4", tier="exact", proof="lem-mx-block",
        cases=[(1, 0), (2, 0), (3, 1), (4, 2)], tex=r"B\,\mathrm{Var}\,g_j=4(\Vert D\Vert^2+\sigma^2+D_j^2)",
        controls={"without the last term": {"own": 0}, "random signs, whose fourth moment is 1": {"fourth": 1}})
-def isotropic_variance(case: Case, own: int = 1, fourth: int = 3) -> Evidence:
+def isotropic_variance(case: Case, d: int, j: int, own: int = 1, fourth: int = 3) -> Evidence:
     """Variance of 2 (D'x - xi) x_j, by enumeration and by the formula, for independent x_i = +-sqrt(fourth) with chance 1/(2 fourth)
     each, else 0; case (d, j)."""
-    d, j = case.value
     D, sigma2, square = random_fractions(case.rng, d), Fraction(4, 9), Fraction(0)
     for z in itertools.product((-1, 0, 1), repeat=d):
         chance = math.prod((Fraction(1, 2 * fourth) if v else 1 - Fraction(1, fourth)) for v in z)
@@ -193,9 +190,8 @@ def plan_reaches_goal(case: Case, batch_share: float = 1.0, update_share: float 
        cases=[(eps, kappa, sigma) for eps in (1e-1, 1e-3, 1e-6) for kappa, sigma in ((1.0, 1.0), (2.0, 0.3), (3.0, 0.0))],
        tex=r"a_T^2\le\varepsilon,\quad\sum_tB_t\le T(1+B_0)+\tfrac{4a_0^2b}{\beta(1-\beta)\varepsilon}",
        controls={"batches that stay as they are": {"growing": False}, "a third of the examples": {"share": 1 / 3}})
-def growing_batches(case: Case, growing: bool = True, share: float = 1.0) -> Evidence:
+def growing_batches(case: Case, eps: float, kappa: float, sigma: float, growing: bool = True, share: float = 1.0) -> Evidence:
     "The larger of two ratios: a_T^2 to the goal, and the batches to their bound; d = 200, s = 8, k = 2; case (eps, kappa, sigma)."
-    eps, kappa, sigma = case.value
     names = {"d": 200, "top": 8, "k": 2, "mu": 2 / kappa, "L": 2.0}
     problem = SparseProblem(**names)
     least, _, _ = exploration_plan(3.9, problem, 20, 1.0)  # no noise: B_0
@@ -251,9 +247,8 @@ def rate_in_expectation(case: Case, batch: int = 0, decay: float = 0.0) -> Evide
        cases=[(20, 1, 4, 8, 2.0, 0.5), (30, 2, 3, 9, 1.0, 1.0), (16, 1, 2, 16, 1.5, 0.2)],
        tex=r"\mathbb P(\Vert\theta_t-\theta^*\Vert\le a_t\text{ for all }t\le T)\ge1-\delta",
        controls={"one example a block": {"batch": 1}})
-def rate_with_high_probability(case: Case, batch: int = 0) -> Evidence:
+def rate_with_high_probability(case: Case, d: int, k: int, top: int, budget: int, kappa: float, sigma: float, batch: int = 0) -> Evidence:
     "Largest ratio of error to bound for delta = 1/2 in ten runs: above that chance all stay with chance 2^-10; case (d, k, top, ...)."
-    d, k, top, budget, kappa, sigma = case.value
     B, _, _ = exploration_plan(0.5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), budget, 1.0)
     errors = exploration_errors(d, k, top, budget, kappa, sigma, (batch or B,) * 5, 10, 1)
     bound = bound_exploration([B] * 5, SparseProblem(d, top, k, 2 / kappa, 2.0, sigma), 1.0, chance=0.5)
@@ -300,9 +295,8 @@ def slopes_of_exploration(case: Case, expected: dict | None = None) -> Evidence:
        cases=[(d, s, k) for d, s, k in ((6, 2, 1), (7, 2, 2), (9, 3, 1))],
        tex=r"\tfrac\mu2\Vert\theta-\theta^*\Vert^2\le\mathcal L(\theta)-\mathcal L(\theta^*)\le\tfrac L2\Vert\theta-\theta^*\Vert^2",
        controls={"a mu larger, an L smaller, by one per cent": {"share": 1.01}})
-def gap_and_distance(case: Case, share: float = 1.0) -> Evidence:
+def gap_and_distance(case: Case, d: int, s: int, k: int, share: float = 1.0) -> Evidence:
     "The larger ratio of the two sides over all supports of that order, at their extreme vectors; case (d, s, k)."
-    d, s, k = case.value
     Z = case.rng.standard_normal((d, 3 * d))
     V = Z @ Z.T / (3 * d)
     mu, L = restricted_constants(V, s, k)
@@ -323,9 +317,8 @@ from ..claims import chance_limit
        controls={"a dense difference": {"dense": True},
                  "mu of s-sparse vectors": {"low_order": 1},
                  "L of s-sparse vectors": {"high_order": 1}})
-def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_order: int = 2) -> Evidence:
+def sparse_remainders(case: Case, d: int, s: int, dense: bool = False, low_order: int = 2, high_order: int = 2) -> Evidence:
     "The larger ratio of the two sides, for two covariances, each with one of them an equality; case (d, s)."
-    d, s = case.value
     v = np.r_[np.ones(d if dense else 2 * s), np.zeros(0 if dense else d - 2 * s)]
     first, second = np.where(np.arange(d) < s, v, 0), -np.where(np.arange(d) >= s, v, 0)
     theta, size, ratios = case.rng.standard_normal(d), float(v @ v), []
@@ -341,9 +334,8 @@ def sparse_remainders(case: Case, dense: bool = False, low_order: int = 2, high_
 @claim("murata2018", "Assumption 3, Remark: sparse and cone", id="M1n", tier="exact", proof="eq-mx-remainder", cases=[4, 8, 12],
        tex=r"\lambda_{\min}^{(d/2)}(\Sigma)=\tfrac12,\ \Sigma\mathbf 1=0,\ \Vert\mathbf 1_{S^c}\Vert_1=3\Vert\mathbf 1_S\Vert_1",
        controls={"a little of the identity more": {"ridge": 0.01}})
-def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
+def sparse_is_not_cone(case: Case, d: int, ridge: float = 0.0) -> Evidence:
     "Quadratic form at a vector of the cone of d/4 features, times the least sparse eigenvalue of order d/2, which is positive; case d."
-    d = case.value
     V = (1 + ridge) * np.eye(d) - np.ones((d, d)) / d
     least, ones = sparse_eigenvalues(V, d // 2)[0].lower, np.ones(d)
     in_cone = ones[d // 4 :].sum() <= 3 * ones[: d // 4].sum()
@@ -353,9 +345,8 @@ def sparse_is_not_cone(case: Case, ridge: float = 0.0) -> Evidence:
 @claim("murata2018", "proof of Theorem 4.1, hard thresholding", id="M6", tier="certificate", proof="eq-mx-nu",
        cases=[(d, s) for d in (3, 5, 8) for s in (1, 2) if s < d], tex=r"\Vert H_s(z)-z\Vert\le\Vert u-z\Vert\quad(\Vert u\Vert_0\le s)",
        controls={"the smallest entries kept": {"wrong": True}})
-def nearest_sparse(case: Case, wrong: bool = False) -> Evidence:
+def nearest_sparse(case: Case, d: int, s: int, wrong: bool = False) -> Evidence:
     "Distance of H_s(z), and the least over all supports, by enumeration; case (d, s)."
-    d, s = case.value
     z = case.rng.standard_normal(d)
     kept = hard_threshold(z, s) if not wrong else np.where(np.arange(d) < s, np.sort(np.abs(z)), 0)
     z = z if not wrong else np.sort(np.abs(z))
@@ -391,9 +382,8 @@ def random_step(s: int, k: int, kappa: float, rng: np.random.Generator) -> tuple
        controls={"the constant smaller by one part in a thousand": 0.999,
                  "hard thresholding as if it were a projection onto a convex set, nu = 1": {"convex": True},
                  "the noise outside of the truth forgotten": {"only_truth": True}})
-def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evidence:
+def one_step(case: Case, s: int, k: int, kappa: float, share: float | None, convex: bool = False, only_truth: bool = False) -> Evidence:
     "Both sides after a step; case (s, k, kappa, share of the error in the extremal step, or None for a random one)."
-    s, k, kappa, share = case.value
     V, theta, star, e = random_step(s, k, kappa, case.rng) if share is None else extremal_step(s, k, kappa, share)
     eta, d = 2 / (1 + kappa), len(star)
     new = hard_threshold(theta - eta * (2 * V @ (theta - star) + e), s)
@@ -408,9 +398,8 @@ def one_step(case: Case, convex: bool = False, only_truth: bool = False) -> Evid
        cases=[(k, kappa) for k in (1, 4) for kappa in (6.0, 8.0, 20.0)],
        tex=r"s>\bigl(\tfrac{\kappa^2-1}{4\kappa}\bigr)^2k\iff\Vert\theta^+-\theta^*\Vert<\Vert\theta-\theta^*\Vert\text{ in every step}",
        controls={"one weight fewer": {"weights_left_out": 1}, "as many as the truth has": {"same": True}})
-def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) -> Evidence:
+def enough_weights(case: Case, k: int, kappa: float, weights_left_out: int = 0, same: bool = False) -> Evidence:
     "Distance after the worst step without noise, and before it; case (k, kappa)."
-    k, kappa = case.value
     s = k if same else least_top(k, kappa) - weights_left_out
     V, theta, star, _ = extremal_step(s, k, kappa, 1.0)
     new = hard_threshold(theta - 2 / (1 + kappa) * 2 * V @ (theta - star), s)
@@ -423,9 +412,8 @@ def enough_weights(case: Case, weights_left_out: int = 0, same: bool = False) ->
            r"H_s(\theta-\eta\nabla\mathcal L(\theta))=\theta",
        controls={"one weight more": {"extra_weights": 1},
                  "the truth offered a little more than the weights that are kept": {"nudge": 1e-3}})
-def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Evidence:
+def stands_still(case: Case, k: int, kappa: float, which: str, extra_weights: int = 0, nudge: float = -1e-9) -> Evidence:
     "How far twenty exact steps lead away from the wrong features, or the condition number and kappa; case (k, kappa, which)."
-    k, kappa, which = case.value
     s, eta = least_top(k, kappa) - 1 + extra_weights, 2 / (1 + kappa)
     theta, star = np.r_[np.ones(s), np.zeros(k)], np.r_[np.zeros(s), np.full(k, (1 + math.sqrt(1 + 4 * s / k)) / 2)]
     D, b = theta - star, np.r_[np.ones(s), np.full(k, 1 + nudge)] - star
@@ -442,9 +430,8 @@ def stands_still(case: Case, extra_weights: int = 0, nudge: float = -1e-9) -> Ev
        cases=[(root, k, which) for which in ("ties", "condition") for root in (1, 2, 5) for k in (1, 3)],
        tex=r"\kappa=1+2\sqrt{s/k},\ \eta=\tfrac1L:\ \theta-\eta\nabla\mathcal L(\theta)=(1,\dots,1)",
        controls={"weights of the truth that are a tenth larger": {"larger": Fraction(1, 10)}})
-def ties_everywhere(case: Case, larger: Fraction = Fraction(0)) -> Evidence:
+def ties_everywhere(case: Case, root: int, k: int, which: str, larger: Fraction = Fraction(0)) -> Evidence:
     "Largest distance of the entries after a step from 1, or condition number and 1 + 2 sqrt(s/k); case (sqrt(s/k), k, which)."
-    root, k, which = case.value
     s, a = root * root * k, 1 + root
     theta, star = np.array([Fraction(1)] * s + [Fraction(0)] * k), np.array([Fraction(0)] * s + [a + larger] * k)
     D, b = theta - star, np.array([Fraction(1)] * s + [Fraction(1 - a)] * k)
@@ -456,9 +443,8 @@ def ties_everywhere(case: Case, larger: Fraction = Fraction(0)) -> Evidence:
 @claim("murata2018", "section 3.1, short steps", id="M5s", tier="certificate", proof="sec-short", cases=[0.1, 0.2, 0.3, 0.4],
        tex=r"2\eta(1-\rho^2)<\rho\Rightarrow H_1(\theta-\eta\nabla\mathcal L(\theta))=\theta\ne\theta^*",
        controls={"a first step a little longer": {"factor": 1.1}})
-def short_steps_stand_still(case: Case, factor: float = 0.9) -> Evidence:
+def short_steps_stand_still(case: Case, rho: float, factor: float = 0.9) -> Evidence:
     "Distance to the truth after 50 steps of decreasing size, the first just too short, and at the start; case rho."
-    rho = case.value
     V, star, theta = np.array([[1, rho], [rho, 1]]), np.array([1.0, 0.0]), np.array([0.0, rho])
     before, eta = np.linalg.norm(theta - star), factor * rho / (2 * (1 - rho**2))
     for t in range(50): theta = hard_threshold(theta - eta / (t + 1) * 2 * V @ (theta - star), 1)
@@ -489,9 +475,8 @@ def largest_error(case: Case, logs: bool = True, together: bool = True, stated: 
        cases=[(d, delta) for d in (10, 100) for delta in (0.3, 0.03)],
        tex=r"\mathbb P\bigl(\max_je_j^2>\tfrac{8R^2}B(R^2m\Vert D\Vert^2+\sigma^2)\ln\tfrac{2d}\delta\bigr)\le\delta",
        controls={"as if one coordinate were looked at": {"union": False}})
-def largest_error_is_rare(case: Case, union: bool = True) -> Evidence:
+def largest_error_is_rare(case: Case, d: int, delta: float, union: bool = True) -> Evidence:
     "Upper limit (level 1e-3) for the chance that the bound is exceeded, from 3000 gradients, and delta; case (d, delta)."
-    d, delta = case.value
     bound = bound_block_noise(d if union else 1, 1, 20, 0.0, 1.0, 1.0, delta)
     x = case.rng.choice([-1.0, 1.0], (3000, 20, d))
     errors = np.einsum("ab,abj->aj", case.rng.standard_normal((3000, 20)) / 10, x)

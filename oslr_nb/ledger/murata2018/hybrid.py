@@ -43,9 +43,8 @@ def normal_stream(
        controls={"another step": {"eta": 0.21},
                  "the first example left out": {"examples_left_out": 1},
                  "other numbers of updates, other batches": {"updates": 4}})
-def phases_are_textbook(case: Case, eta: float = 0.2, examples_left_out: int = 0, updates: int = 2) -> Evidence:
+def phases_are_textbook(case: Case, name: str, growth: float, eta: float = 0.2, examples_left_out: int = 0, updates: int = 2) -> Evidence:
     "Largest difference of weights after a stream, by hand and compiled, and of what was booked; case (algorithm, growth)."
-    name, growth = case.value
     X, y, _ = normal_stream(23, 3, 700, case.rng)
     Z, z = X[examples_left_out:], y[examples_left_out:]
     if name == "hybrid":
@@ -76,9 +75,8 @@ def smallest_budget(name: str, d: int, k: int) -> int:
        cases=[(name, k) for name in ("murata2018.Exploration", "murata2018.Hybrid", "murata2018.Exploitation") for k in (1, 3, 6)],
        tex=r"\text{smallest }s'=k+1\ (\text{Exploitation: }k);\quad\max_t\lvert S_t\rvert\le s'",
        controls={"without a feature to explore with": {"exploring": 0}, "a bill below the budget": {"over": 1}})
-def features_bought(case: Case, exploring: int = 1, over: int = 0) -> Evidence:
+def features_bought(case: Case, name: str, k: int, exploring: int = 1, over: int = 0) -> Evidence:
     "Distance of the smallest budget from k + 1 (k), and how much the dearest example costs beyond the budget; case (learner, k)."
-    name, k = case.value
     least, d = k + (exploring if name != "murata2018.Exploitation" else 0), 14
     X, y, _ = normal_stream(d, k, 900, case.rng)
     names = {"support": range(k)} if "Exploitation" in name else {"top": k}
@@ -156,9 +154,8 @@ def distance_by_enumeration(case: Case, fourth_cut: float = 0.0, noise: float = 
        tex=r"\lim_T\mathbb E\,\mathcal L(\theta_T)-\mathcal L(\theta^*)\le\tfrac{\eta\operatorname{tr}A}\Delta\sigma^2,\quad"
            r"\text{at }\eta=\tfrac1L\text{ at most }\tfrac{s\sigma^2}{B+1-2K/L}",
        controls={"a twentieth less of the fourth moments": {"fourth": 0.95}, "a twentieth less": 0.95})
-def noise_of_long_runs(case: Case, fourth: float = 1.0) -> Evidence:
+def noise_of_long_runs(case: Case, law: str, s: int, B: int, step: float, fourth: float = 1.0) -> Evidence:
     "The limit of (recursion) for normal features, solved exactly, and the noise of the bound; case (covariance, s, B, eta L)."
-    law, s, B, step = case.value
     a = {"isotropic": np.ones(s), "decaying": np.geomspace(1, 0.01, s), "equal": np.r_[1 + 0.5 * (s - 1), np.full(s - 1, 0.5)]}[law]
     L, K = 2 * a.max(), a.sum() + 2 * a.max()  # all commutes with A: the recursion is one for the eigenvalues m of M
     eta = step / L
@@ -262,9 +259,8 @@ def risk_on_a_wrong_support(case: Case, missed: float = 1.0, noiseless: bool = F
        controls={"a support that contains that of the truth": {"S": (0, 1, 2)},
                  "the second smallest weight for the smallest": {"smallest": False},
                  "a threshold one percent larger": {"scale": 1.01}})
-def missed_coordinate_costs(case: Case, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
+def missed_coordinate_costs(case: Case, law: str, kind: str, S: tuple = (0, 1, 3), smallest: bool = True, scale: float = 1.0) -> Evidence:
     "r_min against the distance, and the plateau against the excess after 60 batches of 200 examples on a support without coordinate 2."
-    law, kind = case.value
     truth, S, d = np.array([1.0, -0.8, 0.4, 0.0]), list(S), 4
     V, mu, _, _ = law_constants(law, d, list(range(d)))
     X, p = feature_law(law, d)
@@ -300,9 +296,8 @@ def update_of_exploration(case: Case, batch_divisor: float = 1.0, rate: float = 
        cases=[(kappa, q, g, u) for kappa, q in ((1.0, 0.2), (3.0, 0.8), (20.0, 0.97)) for g in (1.2, 2.0) for u in (0.0, 100.0)],
        tex=r"u_t\le g^{-t}(2^{-t}u_0+2gW),\quad u_t^-\le g^{-t}U_t",
        controls={"too few exploring updates by a third": {"part": 2 / 3}, "four fifths of the bound": 0.8})
-def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
+def rounds_in_closed_form(case: Case, kappa: float, q: float, g: float, u0: float, part: float = 1.0) -> Evidence:
     "The inequalities of both phases taken as equalities for 40 rounds, and the closed forms, whichever is nearer; case (kappa, q, g, u_0)."
-    kappa, q, g, u0 = case.value
     V, rise = 0.7, 0.3  # the noise of Exploration over b, and 8 eta kappa K sigma^2 / (mu B)
     T = max(1, math.ceil(part * math.log(4 * kappa * g) / -math.log(q)))
     W, u, worst = 2 * kappa * V / (1 - q) + rise, u0, 0.0
@@ -319,9 +314,8 @@ def rounds_in_closed_form(case: Case, part: float = 1.0) -> Evidence:
        tex=r"N\le\tfrac{2g^2(T^-+T)}{g-1}\Bigl(nb+\min\bigl\{\tfrac{nb(LU_0+4\eta\kappa K\sigma^2/B)}{\delta\varepsilon},"
            r"\tfrac{2nbU_0}{\delta r_{\min}^2}+\tfrac{8s\sigma^2}{\delta\varepsilon}\bigr\}\Bigr)",
        controls={"the support for nothing": {"free": True}, "a fifth of the bound": 0.2})
-def samples_in_closed_form(case: Case, free: bool = False) -> Evidence:
+def samples_in_closed_form(case: Case, r_min: float, eps: float, free: bool = False) -> Evidence:
     "The count of rounds and the closed form, for growth 4; case (r_min, eps)."
-    r_min, eps = case.value
     n, s, eta, g, q, V, mu, L, K, sigma, first, delta, b, before, T = 50, 8, 0.4, 4.0, 0.3, 9.0, 1.8, 2.2, 18.0, 1.0, 4.0, 0.1, 40, 3, 11
     count = bound_hybrid(eps, r_min, n, s, eta, (before, b), (T, n * b), g, q, V, mu, L, K, sigma, first, delta)
     U = first / (4 * L / mu * g) + 2 * V / ((1 - q) * b) + 4 * eta * K / (mu * n * b)
@@ -434,11 +428,10 @@ def exploited(s: int) -> np.ndarray:
        controls={"half of the bound": {"factor": lambda s, delta: 0.5},
                  "1/delta in the place of its logarithm": {"factor": lambda s, delta: 1 / (delta * math.log(6 * s / delta))},
                  "without s": {"factor": lambda s, delta: 1 / s}, "s^2": {"factor": lambda s, delta: s}})
-def quantile_of_failure(case: Case, factor: Any = lambda s, delta: 1.0) -> Evidence:
+def quantile_of_failure(case: Case, s: int, delta: float, factor: Any = lambda s, delta: 1.0) -> Evidence:
     "How far limits of the quantile over the bound come to the limits of the band; case (s, delta)."
     from scipy.stats import binom
 
-    s, delta = case.value
     runs = exploited(s)
     low, high = (float(runs[int(binom.ppf(p, len(runs), 1 - delta))]) for p in (1e-3, 1 - 1e-3))
     bound = factor(s, delta) * 8 * s / (2 * batch_for_chance(s, 1 / 128)) * math.log(6 * s / delta)

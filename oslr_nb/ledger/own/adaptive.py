@@ -37,9 +37,8 @@ from ...papers.ito2017.algorithms23 import RDA2, RDA3, algorithms_2_3
 @claim("own", "Steps that adapt, the factor", id="X3", tier="exact", proof="thm-adaptive-rda",
        cases=[(1, 4, 3, 1), (2, 10, 4, 2), (3, 20, 9, 6), (2, 30, 12, 5)], tex=r"\text{bound adaptive}/\text{bound sharpened}=\sqrt2",
        controls={"lambda a fifth larger": {"c": 1.2}, "lambda a fifth smaller": {"c": 0.8}})
-def price_of_adapting(case: Case, c: float = 1.0) -> Evidence:
+def price_of_adapting(case: Case, k: int, d: int, budget: int, top: int, c: float = 1.0) -> Evidence:
     "Square of the quotient of the two bounds at random scales; c != 1 multiplies lambda, with the constant K(c) in place of 2."
-    k, d, budget, top = case.value
     B, Y, R = 10.0 ** case.rng.uniform(-2, 2, 3)
     high = B * case.rng.uniform(0.5, 1)
     low, T = high * case.rng.uniform(0.1, 1), int(case.rng.integers(1, 10**6))
@@ -213,9 +212,8 @@ SCALED = [(name, budget, options, a, b) for name, budget, options in
        tex=r"(2^ay,\ 2^bx,\ 2^{a-b}R)\ \text{gives}\ 2^a\hat y,\text{ to the last bit}",
        controls={"the radius stays as it is": {"radius": False},
                  "the theorem's schedule, ten times faster, for the same declared scales": {"step": 10.0}})
-def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence:
+def no_unit(case: Case, name: str, budget: int, options: dict, a: int, b: int, radius: bool = True, step: Any = "adaptive") -> Evidence:
     "Largest relative difference of the predictions of two runs; case (learner, k', options, a, b)."
-    name, budget, options, a, b = case.value
     X = case.rng.standard_normal((300, 12)) / 4
     y = X @ np.r_[1.0, -0.5, np.zeros(10)] + 0.1 * case.rng.standard_normal(300)
     cls = {"RDA1": RDA1, "GreedyRDA": GreedyRDA, "UniformRDA": UniformRDA, "RDA2": RDA2, "RDA3": RDA3}[name]
@@ -234,9 +232,8 @@ def no_unit(case: Case, radius: bool = True, step: Any = "adaptive") -> Evidence
        tex=r"\lambda_t^2=\tfrac1{R^2}\textstyle\sum_{s<t}\Vert g_s\Vert^2\text{ for predictor and explorer: compiled}=\text{textbook}",
        controls={"each with the sum of the other": {"swap": True},
                  "lambda with the gradient of the round itself, which is not known yet": {"lambda_shift": 1}})
-def adaptive_pair_is_textbook(case: Case, swap: bool = False, lambda_shift: int = 0) -> Evidence:
+def adaptive_pair_is_textbook(case: Case, cls: Any, options: dict, R: float, swap: bool = False, lambda_shift: int = 0) -> Evidence:
     "Largest difference of the predictions, and (relative) of the explorer's h, after 400 rounds; case (learner, options, radius)."
-    cls, options, R = case.value
     X = case.rng.uniform(-1, 1, (400, 7)) / math.sqrt(7)
     X[:5] = 0.0
     y = np.clip(X @ np.r_[1.0, np.zeros(5), -1.0] + 0.1 * case.rng.standard_normal(400), -1, 1)
@@ -327,9 +324,8 @@ def path_bound_by_rounds(case: Case, half: float = 1.0, order: int = 1) -> Evide
        cases=[(4, 3, 1), (5, 3, 0), (5, 4, 1), (6, 4, 1), (6, 3, 1), (5, 5, 2)],
        tex=r"\mathbb E\Vert\hat g\Vert^2=4\bigl(\Vert x_U\Vert^2+q_1\Vert x_{U^c}\Vert^2\bigr)\varrho^2+\dots",
        controls={"without the products of two random features": {"pairs": False}, "the residual of what is bought": {"seen": True}})
-def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evidence:
+def moment_is_split(case: Case, d: int, budget: int, top: int, pairs: bool = True, seen: bool = False) -> Evidence:
     "E||g||^2 by enumeration of the sets, and the formula, in fractions; case (d, k', k1)."
-    d, budget, top = case.value
     x, w, y = rational(case.rng, d, 7), rational(case.rng, d, 5), Fraction(2, 7)
     design = Observe(d, budget, tuple(range(top)))
     pair = design.second(exact=True)
@@ -348,9 +344,8 @@ def moment_is_split(case: Case, pairs: bool = True, seen: bool = False) -> Evide
        tex=r"\mathbb E\Vert\hat g\Vert^2\le4\Vert x\Vert^2\bigl(\tfrac{\varrho^2}p"
            r"+\tfrac{m-r}{(m-2)q^*}\textstyle\sum_{j\notin U}x_j^2w_j^2\bigr)",
        controls={"0.98 of the first constant": {"first": 0.98}, "0.98 of the second constant": {"second": 0.98}})
-def moment_ratio(case: Case, first: float = 1.0, second: float = 1.0) -> Evidence:
+def moment_ratio(case: Case, d: int, budget: int, top: int, size: float, first: float = 1.0, second: float = 1.0) -> Evidence:
     "Largest quotient over random and extremal x, w, y; case (d, k', k1, weight of the two opposite products)."
-    d, budget, top, size = case.value
     design = Observe(d, budget, tuple(range(top)))
     pair, triple, (a, b), worst = design.second(), design.third(), moment_ratios(d, budget, top), 0.0
     for trial in range(40):
@@ -395,9 +390,8 @@ def mean_moment(case: Case, pairs: bool = True, noisy: bool = True, favourites: 
        cases=[("two rounds", R) for R in (1.0, 0.1, 20.0)] + [("random", 1.0), ("random", 4.0), ("noise", 1.0), ("one", 30.0)],
        tex=r"\textstyle\sum_t\ell_t(D_t\tilde w_t)\le\bigl(\sqrt L+2BR\bigr)^2,\quad L=\sum_t\ell_t(D_tu)",
        controls={"1.98 in place of the 2": {"constant": 1.98}, "the loss of the comparator is not counted": {"without": True}})
-def predictor_first_order(case: Case, constant: float = 2.0, without: bool = False) -> Evidence:
+def predictor_first_order(case: Case, kind: str, R: float, constant: float = 2.0, without: bool = False) -> Evidence:
     "Largest quotient of loss and bound over many weights of the ball, with arbitrary sets."
-    kind, R = case.value
     d, n = (1, 2) if kind == "two rounds" else (1, 200) if kind == "one" else (5, 400)
     x, D = case.rng.standard_normal((n, d)), case.rng.random((n, d)) < 0.7
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -417,9 +411,8 @@ def predictor_first_order(case: Case, constant: float = 2.0, without: bool = Fal
        controls={"0.4 of the bound": 0.4,
                  "the explorer stops after its first round": {"frozen": True},
                  "a ball that does not hold the weights: radius 0.5": {"radius": 0.5}})
-def explorer_mean(case: Case, frozen: bool = False, radius: float | None = None) -> Evidence:
+def explorer_mean(case: Case, d: int, budget: int, R: float, s: int, frozen: bool = False, radius: float | None = None) -> Evidence:
     "Upper limit of the mean distance of the explorer's mean after s explorations, lower limit of the bound; case (d, k', radius, s)."
-    d, budget, R, s = case.value
     table, found = orthogonal_table(d), []
     if radius or frozen: R, s = radius or R, 2000
     for i in range(2000 if s < 100 else 40):

@@ -118,9 +118,8 @@ def largest_of(n: int, q: float, N: int) -> tuple[float, float]:
        cases=[(500, 100), (3000, 10**4), (3000, 10**7)],
        tex=r"\mathbb E\max\lvert\text{errors of the sums of }T\text{ rounds}\rvert\le\sqrt{2T\ln N}",
        controls={"nine tenths of the bound": 0.9, "examples that are not independent: each comes twice": {"copies": 2}})
-def price_of_hindsight(case: Case, copies: int = 1) -> Evidence:
+def price_of_hindsight(case: Case, T: int, N: int, copies: int = 1) -> Evidence:
     "Mean of the largest of N/2 sums of T signs, and the bound (what `hindsight` adds, over B (B + 2)); case (T, N)."
-    T, N = case.value
     bound = bound_moment_regret(T, N // 4, 0.5, 1.0, 1, hindsight=True) - bound_moment_regret(T, N // 4, 0.5, 1.0, 1)
     return Evidence(T * largest_of(T // copies, 1.0, N)[0], "<=", bound / 3)
 
@@ -224,9 +223,8 @@ def hard_regret(case: Case, T: float, groups: int, size: int, B: float, gap: flo
                  "the logarithm in the place of its root": {"factor": lambda T, q, L, B: L**0.5},
                  "without the logarithm": {"factor": lambda T, q, L, B: L**-0.5},
                  "B (B + 1) in the place of B (B + 2)": {"factor": lambda T, q, L, B: (B + 1) / (B + 2)}})
-def factors_without_model(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
+def factors_without_model(case: Case, T: int, groups: int, size: int, B: float, factor: Callable[..., float] = lambda *of: 1.0) -> Evidence:
     "Regret against a feature whose lead is 0.55 of the largest error at the end; case (T, 1/q, features of a group, B)."
-    T, groups, size, B = case.value
     L = math.log(4 * groups * size + 4)
     regret = hard_regret(case, T, groups, size, B, 0.55 * math.sqrt(2 * L * groups / T), 0.3)
     return regret_in_band(regret, factor(T, 1 / groups, L, B) * bound_moment_regret(T, groups * size + 1, 1 / groups, B, 1), 0.2, 0.31)
@@ -238,9 +236,8 @@ def factors_without_model(case: Case, factor: Callable[..., float] = lambda *of:
        controls={"a twelfth of the bound": {"share": 1 / 12},
                  "examples that are not independent: each comes sixteen times": {"copies": 16},
                  "the chance q stated twelve times too large": {"stated": 12.0}})
-def excess_with_model(case: Case, share: float = 1.0, copies: int = 1, stated: float = 1.0) -> Evidence:
+def excess_with_model(case: Case, n: int, B: float, share: float = 1.0, copies: int = 1, stated: float = 1.0) -> Evidence:
     "Upper limit for the mean excess, k = 1, d = 10001, q = 1/20, a weight just below the largest error; case (n, B)."
-    n, B = case.value
     gap = 0.8 * math.sqrt(2 * math.log(2e4) * 20 * copies / n)
     values = group_excess(case.rng, n, 20, 500, gap, B, 240, copies=copies)
     sign = -1 if share < 1 or copies > 1 or stated > 1 else 1
@@ -522,9 +519,8 @@ from ...core.mathematics.sparse.selectors import forward_selection
                  "features of magnitude 1.1": {"size": 1.21},
                  "1/(4q) in the place of 1/(3q)": {"last": 4.0},
                  "95 in 100 of the bound": 0.95})
-def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, last: float = 3.0) -> Evidence:
+def exponential_moment(case: Case, q: float, v: float, chance: float = 1.0, size: float = 1.0, last: float = 3.0) -> Evidence:
     "Whichever inequality is nearer, for x_i x_j = 1 constantly; case (q, lambda / q)."
-    q, v = case.value
     p = chance * q
     moment = math.log(1 + p * (math.exp(v * size * q / p) - 1)) - v * q * size
     middle, right = q * (math.exp(v) - 1 - v), q * v**2 / (2 * (1 - v / last))
@@ -537,9 +533,8 @@ def exponential_moment(case: Case, chance: float = 1.0, size: float = 1.0, last:
        controls={"85 in 100 of the bound": 0.85,
                  "examples that are not independent: each comes twice": {"copies": 2},
                  "a tenth of the entries counted": {"entries_divisor": 10}})
-def largest_of_errors(case: Case, copies: int = 1, entries_divisor: int = 1) -> Evidence:
+def largest_of_errors(case: Case, n: int, q: float, N: int, copies: int = 1, entries_divisor: int = 1) -> Evidence:
     "Mean or mean square of the largest of N/2 independent errors over its bound, whichever is nearer; case (n, q, N)."
-    n, q, N = case.value
     first, second = largest_of(n // copies, q, N)
     d = N // entries_divisor // 4  # with k = 1 there are N = 4 d errors
     return Evidence(max(first / bound_moment_error(n, d, q, 1), second / bound_squared_error(n, d, q, 1)), "<=", 1)
@@ -565,9 +560,8 @@ def random_problem(rng: np.random.Generator, d: int, k: int, noise: float) -> tu
        cases=[("worst", B) for B in (0.2, 1.0, 4.0)] + [("random", B) for B in (0.5, 1.0, 2.0)],
        tex=r"\hat L(\hat w)\le\hat L(w)\ \Rightarrow\ L(\hat w)-L(w)\le2B(B+2)\varepsilon",
        controls={"0.99 of the bound": 0.99, "the errors of b not counted": {"label": False}})
-def risks_from_moments(case: Case, label: bool = True) -> Evidence:
+def risks_from_moments(case: Case, kind: str, B: float, label: bool = True) -> Evidence:
     "Excess risk of the exact minimiser and the bound; case (instance, B)."
-    kind, B = case.value
     if kind == "worst":  # features +-root v, independent, and a label that is a sign: b is small enough for that
         v = min(0.25, 1 / (8 * B**2))
         eps = v / 100
@@ -608,9 +602,8 @@ def greedy_share(case: Case, extra_steps: int = 0, plain: bool = False, features
        cases=[("flat", B) for B in (0.5, 2.0)] + [("random", B) for B in (0.5, 1.0, 3.0)],
        tex=r"\hat L(w_\varrho)-\min_{\Vert w\Vert_1\le B}\hat L\le\varrho B^2,\quad\varrho\ge-\lambda_{\min}(\hat V)",
        controls={"0.99 of the certificate": 0.99, "B in the place of its square": {"short": 0.5}})
-def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
+def convex_certificate(case: Case, kind: str, B: float, short: float = 1.0) -> Evidence:
     "Gap of the minimiser of the shifted objective (exact search for both), and the certificate; case (instance, B)."
-    kind, B = case.value
     if kind == "flat": A, c, shift = -np.eye(3), np.zeros(3), 1.001
     else:
         A, c = (lambda G: (G + G.T) / 4)(case.rng.standard_normal((3, 3))), case.rng.standard_normal(3) / 4
@@ -622,9 +615,8 @@ def convex_certificate(case: Case, short: float = 1.0) -> Evidence:
 @claim("own", "Lemma, sparse by sampling", id="Z9", tier="exact", proof="lem-sampled",
        cases=[(w, m) for w in ((1, -1), (2, 0, -1), (1, 1, -2)) for m in (1, 2, 3)], tex=r"\mathbb EL(\tilde w)-L(w)\le B^2/h",
        controls={"one draw less than counted": {"extra_draws": 1}, "draws with equal chances": {"uneven": True}})
-def sampled_weights(case: Case, extra_draws: int = 0, uneven: bool = False) -> Evidence:
+def sampled_weights(case: Case, w: tuple, m: int, extra_draws: int = 0, uneven: bool = False) -> Evidence:
     "Mean excess risk by enumeration of all draws, for features that are all equal (so that w'Vw can be 0); case (w, m)."
-    w, m = case.value
     norm, V = sum(map(abs, w)), np.ones((len(w), len(w)), dtype=int)
     chance = [Fraction(1, sum(v != 0 for v in w)) if uneven and v else Fraction(abs(v), norm) for v in w]
     risk, total = lambda u: Fraction(sum(u)) ** 2 - 2 * sum(u), Fraction(0)  # V = 11', b = 1

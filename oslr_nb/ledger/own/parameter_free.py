@@ -166,9 +166,8 @@ def expected_regret(
 @claim("own", "second moments for weights of any length", id="PF10", tier="exact", proof="thm-expected",
        cases=[(6, 4, 2), (10, 4, 1), (20, 9, 5), (64, 8, 4)],
        tex=r"M(\sqrt d,Y,R)\le\tfrac{8dY^2}p+d^2\bigl(\tfrac7p+\tfrac1{q^*}\bigr)R^2", controls={"98 % of it": 0.98})
-def moment_for_any_length(case: Case) -> Evidence:
+def moment_for_any_length(case: Case, d: int, budget: int, top: int) -> Evidence:
     "Both sides where their quotient is largest, over R; Y = 1."
-    d, budget, top = case.value
     q1, q2 = coin_inverse_chances(d, budget, top)
     sides = ((bound_observe_moment(d, budget, top, math.sqrt(d), 1.0, R), 8 * d * q1 + d**2 * (7 * q1 + q2) * R**2)
              for R in np.r_[10.0 ** np.linspace(-3, 3, 61), 1 / math.sqrt(d)])
@@ -201,9 +200,8 @@ def bound_as_function(case: Case, share: float = 1.0) -> Evidence:
        controls={"another constant": {"bettor": Careless},
                  "hints that stay at the first gradient": {"bettor": Stubborn},
                  "labels twice as large": {"doubled": True}})
-def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled: bool = False) -> Evidence:
+def compiled_is_the_textbook(case: Case, d: int, budget: int, top: int, bettor: type[Bettor] = Bettor, doubled: bool = False) -> Evidence:
     "Largest relative difference over 300 rounds in which the textbook is given the sets of the compiled learner; case (d, k', k1)."
-    d, budget, top = case.value
     X = case.rng.standard_normal((300, d)) * 10.0 ** case.rng.uniform(-2, 2, d)
     y = (X / np.abs(X).max(axis=0)) @ case.rng.uniform(-1, 1, d) + 0.1 * case.rng.standard_normal(300)
     textbook = lambda sets: coin_betting(X, 2 * y if doubled else y, budget, top, lambda t, scores: sets[t], bettor)
@@ -214,10 +212,9 @@ def compiled_is_the_textbook(case: Case, bettor: type[Bettor] = Bettor, doubled:
        cases=[(5, 1), (0, -8), (-20, 3), (1e6, 1.0), (1e-6, 1e6), (1.0, 1e-6)],
        tex=r"\hat y_t(x\cdot a,\,b\,y)=b\,\hat y_t(x,y),\qquad w_i(x\cdot a,\,b\,y)=\tfrac b{a_i}w_i(x,y)",
        controls={"dual averaging in a ball": {"make": lambda: RDA1(20, 6, top=3, step=1e3, x_norm=1e9, y_max=1e9, seed=1)}})
-def no_scale(case: Case, make: Callable[[], Learner] = lambda: CoinBetting(20, 6, centre=False, seed=1)) -> Evidence:
+def no_scale(case: Case, a: float, b: float, make: Callable[[], Learner] = lambda: CoinBetting(20, 6, centre=False, seed=1)) -> Evidence:
     """Largest difference of predictions over 3000 rounds, relative to the largest, every second feature and the label multiplied;
     case: exponents of two (the difference is 0 to the last bit), or other factors (floats)."""
-    a, b = case.value
     exact = isinstance(a, int)
     if exact: a, b = 2.0**a, 2.0**b
     X = case.rng.standard_normal((3000, 20))
@@ -365,9 +362,8 @@ def cutting_predictions(case: Case, share: float = 1.0, rounds_behind: int = 0) 
        controls={"favourites by weight, as in Algorithm 1": {"by": "weight"},
                  "one favourite fewer": lambda case: {"favourites_left_out": 1 + case.value[2] - case.value[1]},
                  "99 % of the constant": 0.99})
-def favourites_by_contribution(case: Case, by: str = "contribution", favourites_left_out: int = 0) -> Evidence:
+def favourites_by_contribution(case: Case, d: int, k: int, top: int, by: str = "contribution", favourites_left_out: int = 0) -> Evidence:
     "Both sides at the worst of random and extremal weights, with units from 10^-2 to 10^2; case (d, k, k1)."
-    d, k, top = case.value
     nu, missed, sides = truncation_factor(k, top, d), min(k, d - top), []
     for trial in range(60):
         size, A = 10.0 ** case.rng.uniform(-2, 2, d), case.rng.standard_normal((d, d))
@@ -389,9 +385,8 @@ def favourites_by_contribution(case: Case, by: str = "contribution", favourites_
 @claim("own", "late labels are unbiased", id="PF13", tier="exact", proof="prp-late", cases=[(5, 3, 1), (6, 4, 2), (5, 2, 0), (4, 4, 2)],
        tex=r"\mathbb E_V\,\hat g_t=2(w_t^\top x-y)\,x",
        controls={"sums over older weights": {"stale": True}, "the favourites of the label, not of the query": {"today": True}})
-def late_labels_are_unbiased(case: Case, stale: bool = False, today: bool = False) -> Evidence:
+def late_labels_are_unbiased(case: Case, d: int, budget: int, top: int, stale: bool = False, today: bool = False) -> Evidence:
     "Largest gap between the mean of the compiled estimates over all V and the gradient at the weights of the label; case (d, k', k1)."
-    d, budget, top = case.value
     x, y, w, old = case.rng.standard_normal(d), 0.7, case.rng.standard_normal(d), case.rng.standard_normal(d)
     U, estimates, large = list(range(top)), [], 2.0**20
     w[:top] /= 100  # the favourites of the query are no longer those of the label

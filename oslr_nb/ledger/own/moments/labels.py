@@ -35,9 +35,8 @@ def explained(V: np.ndarray, C: np.ndarray, F: list[int]) -> float:
 @claim("own", "One selection for several labels", id="Y30", tier="exact", proof="prp-sum", cases=[(8, 3, 1), (8, 3, 4), (20, 6, 3)],
        tex=r"f(F)=\textstyle\sum_jC_{jF}V_{FF}^{-1}C_{jF}^\top\text{, each step the largest gain}",
        controls={"features taken as uncorrelated": {"flat": True}, "the first label alone": {"first": True}})
-def summed(case: Case, flat: bool = False, first: bool = False) -> Evidence:
+def summed(case: Case, d: int, k: int, m: int, flat: bool = False, first: bool = False) -> Evidence:
     "What the selection says that it explains, and f of the steps that enumeration of each next feature takes."
-    d, k, m = case.value
     V, C = correlated(case.rng, d, max(m, 2) if first else m)
     _, said = blocks_forward(np.eye(d) if flat else V, C[:1] if first else C, Menu(k), k, False)
     F: list[int] = []
@@ -49,10 +48,9 @@ def summed(case: Case, flat: bool = False, first: bool = False) -> Evidence:
        tex=r"\lambda\,\bigl(f(F\cup A)-f(F)\bigr)\le\textstyle\sum_{i\in A}\bigl(f(F\cup\{i\})-f(F)\bigr)",
        controls={"1.1 lambda": {"factor": 1.1}, "the root of lambda": {"power": 0.5},
                  "the least eigenvalue of V on A alone": {"alone": True}})
-def single_gains(case: Case, factor: float = 1.0, power: float = 1.0, alone: bool = False) -> Evidence:
+def single_gains(case: Case, k: int, m: int, factor: float = 1.0, power: float = 1.0, alone: bool = False) -> Evidence:
     """The left side over the right side; what F leaves of the labels lies along the weakest direction of A, whose features F hardly
     changes. The least eigenvalue goes from 0.03 to 0.5; F explains a part of each label."""
-    k, m = case.value
     d, worst = 2 * k, 0.0
     for weak, near in itertools.product((0.5, 0.1, 0.03), (0.0, 0.3, 0.6)):
         S, A, F = np.full((d, d), 0.0), list(range(k)), list(range(k, d))

@@ -19,9 +19,8 @@ from ....own.moments.learner import PairwiseLeastSquares
 @claim("own", "Sums of several places", id="Y20", tier="certificate", proof="prp-merging", cases=[(2, 4), (4, 6), (3, 9)],
        tex=r"\text{sums of the merged learner}=\text{sums of one learner on all rounds}",
        controls={"references left where they are": {"still": True}, "what they began with counted again": {"again": True}})
-def merged_is_one(case: Case, still: bool = False, again: bool = False) -> Evidence:
+def merged_is_one(case: Case, K: int, d: int, still: bool = False, again: bool = False) -> Evidence:
     "Largest distance of correlations; of each row half is known, places began as copies of one learner; case: places, features."
-    K, d = case.value
     X = case.rng.standard_normal((60 * K + 60, d)) @ case.rng.standard_normal((d, d)) + 5 * case.rng.standard_normal(d)
     y, whole = X @ case.rng.standard_normal(d) + 100, PairwiseLeastSquares(d, d, memories=[None], seed=0)
     X[case.rng.random(X.shape) < 0.5] = np.nan

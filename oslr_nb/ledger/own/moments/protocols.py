@@ -23,9 +23,8 @@ from ....own.moments.protocols import FitPlan, PairwiseTrainingOnly
 @claim("own", "Unbiased estimate of the loss", id="Y13", tier="exact", proof="eq-risk", cases=[(4, 2), (4, 3), (5, 2), (3, 3)],
        tex=r"\mathbb E_S[\text{estimate}]=(y-\bar y-\textstyle\sum_iw_i(x_i-m_i))^2",
        controls={"the square of the unbiased score": {"pairs": False}})
-def loss_estimates(case: Case, pairs: bool = True) -> Evidence:
+def loss_estimates(case: Case, d: int, k: int, pairs: bool = True) -> Evidence:
     "Mean of the compiled estimates over all sets, and the loss, of numbers that are exact in binary; case (d, budget)."
-    d, k = case.value
     x, m, w = np.arange(d) - 1.0, np.arange(d) % 2 * 1.0, (np.arange(d) % 3 - 1.0) / 2
     table, total, y = np.zeros((2, d + 1)), Fraction(0), 3.0
     table[0, :d], table[:, d] = w, 0.5

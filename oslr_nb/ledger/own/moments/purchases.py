@@ -24,9 +24,8 @@ from ....own.moments.learner import PairwiseLeastSquares, purse
 @claim("own", "A round explores", id="Y9", tier="certificate", proof="prp-draws",
        cases=[(share, worse) for share in (0.02, 0.3, 0.5, 0.8, 1.0) for worse in (False, True)],
        tex=r"\varepsilon_t\le\Pr(\text{round }t\text{ explores})", controls={"one per cent less often": {"least": 0.99}})
-def exploring_share(case: Case, least: float = 1.0) -> Evidence:
+def exploring_share(case: Case, share: float, worse: bool, least: float = 1.0) -> Evidence:
     "The share, and the part of 1000 equidistant uniform numbers with which the round explores; case (share, whether that has been worse)."
-    share, worse = case.value
     arms = np.array([10.0, 3.0 if worse else 1.0, 10.0, 2.0])
     explores = np.mean([choose_arm((i + 0.5) / 1000, share, 5.0, arms) == 0 for i in range(1000)])
     return Evidence(share, "<=", least * float(explores) + 1e-12)

@@ -39,9 +39,8 @@ def in_a_line(case: Case, longer: bool = True) -> Evidence:
 @claim("own", "Estimated losses of stopping rules", id="Y26", tier="exact", proof="thm-stopping", cases=[(3, 50), (12, 40), (40, 1000)],
        tex=r"\mathbb E_t\,\hat\ell_{i,t}=\ell_{i,t}",
        controls={"each rule shows itself alone": {"longer": False}, "the rules stop in another order": {"other": True}})
-def unbiased(case: Case, longer: bool = True, other: bool = False) -> Evidence:
+def unbiased(case: Case, N: int, T: int, longer: bool = True, other: bool = False) -> Evidence:
     "The mean of an estimate over all draws, and the loss, where they differ most; the learner sees no more than was bought."
-    N, T = case.value
     looks, losses = case.rng.integers(1, 6, N).astype(float), case.rng.random(N) / 2 + 0.5
     made = StoppingRules(N, T, seed=0)
     made.scores = 2 * case.rng.standard_normal(N)  # weights that are not equal
@@ -92,9 +91,8 @@ def regret_of_rules(case: Case, longer: bool = True, share: float = 1.0) -> Evid
                  "the power 0.6 of T": {"factor": lambda N, T: T**0.1},
                  "N in the place of ln T": {"factor": lambda N, T: (N / min(N, math.log(T))) ** 0.5},
                  "without ln T": {"factor": lambda N, T: min(N, math.log(T)) ** -0.5}})
-def factors_of_rules(case: Case, factor: Callable[[int, int], float] = lambda N, T: 1.0) -> Evidence:
+def factors_of_rules(case: Case, N: int, T: int, factor: Callable[[int, int], float] = lambda N, T: 1.0) -> Evidence:
     "Regret against a rule that loses nothing and stops in the middle, beside the bound; case (N, T)."
-    N, T = case.value
     runs = 24 if T == 500 else 12
     regret = np.array([played(case.rng, N, T, "middle") for _ in range(runs)])
     return regret_in_band(regret, factor(N, T) * bound_stopping(T, N), 0.35, 0.75)
@@ -104,9 +102,8 @@ def factors_of_rules(case: Case, factor: Callable[[int, int], float] = lambda N,
        cases=[(2, 3), (5, 4000), (300, 1000)],
        tex=r"\texttt{bound\_stopping}=\sqrt{2TM\ln N}+1,\quad M=\min(N,\ln T)",
        controls={"1 % less": {"share": 0.99}, "T in the place of its root": {"power": 1.0}})
-def stopping_as_function(case: Case, share: float = 1.0, power: float = 0.5) -> Evidence:
+def stopping_as_function(case: Case, N: int, T: int, share: float = 1.0, power: float = 0.5) -> Evidence:
     "The function over the formula; case (N, T), with M = N in the middle one."
-    N, T = case.value
     seen = math.log(T) if T < math.e**N else N
     return Evidence(share * bound_stopping(T, N) / (1 + (2 * T * seen * math.log(N)) ** power), "==", 1, tol=1e-12)
 

@@ -28,9 +28,8 @@ LAW = [((1, 2, 0), Fraction(1, 2)), ((-1, 1, 3), Fraction(1, 4)), ((2, 0, 1), Fr
        controls={"the purchase looks at the example itself": {"peek": True},
                  "the count of one of the two features": {"single": True},
                  "the mean of the quotient: sums divided by counts": {"divided": True}})
-def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divided: bool = False) -> Evidence:
+def sums_are_unbiased(case: Case, i: int, j: int, peek: bool = False, single: bool = False, divided: bool = False) -> Evidence:
     "Mean of the sum and of the count after two rounds; a pair with a positive product is kept, else the larger value stays."
-    i, j = case.value
     pairs, total, count = [(0, 1), (0, 2), (1, 2)], Fraction(0), Fraction(0)
     for (x, p), (z, q), first, other in itertools.product(LAW, LAW, pairs, (0, 1)):
         seen = z if peek else x
@@ -47,9 +46,8 @@ def sums_are_unbiased(case: Case, peek: bool = False, single: bool = False, divi
 @claim("own", "Centring by pairwise means", id="Y2", tier="exact", proof="prp-centre", cases=[(i, j) for i in range(4) for j in range(i)],
        tex=r"\hat C_{ij}=\tfrac1n\sum_{\mathcal T}(x_i-\bar x_i)(x_j-\bar x_j)",
        controls={"means over all purchases of a feature": {"overall": True}, "nothing taken out": {"raw": True}})
-def centred_record(case: Case, overall: bool = False, raw: bool = False) -> Evidence:
+def centred_record(case: Case, i: int, j: int, overall: bool = False, raw: bool = False) -> Evidence:
     "The sums that a learner keeps after 40 rounds of whole numbers, 3 of 4 features bought, and the definition."
-    i, j = case.value
     rng = np.random.default_rng(5)
     X, y = rng.integers(-4, 9, (40, 4)).astype(float), rng.integers(-3, 4, 40).astype(float)
     play(lr := PairwiseLeastSquares(4, 3, seed=1), env := Environment(X, y, 3))
@@ -80,9 +78,8 @@ def centred_mean(case: Case, bias_order: int = 1) -> Evidence:
 @claim("own", "Memory of forgetting", id="Y11", tier="certificate", proof="prp-forget",
        cases=[(0.5, 20), (0.9, 3), (0.9, 3000), (0.999, 1000), (1.0, 77)], tex=r"n_i=\tfrac{1-\gamma^n}{1-\gamma}",
        controls={"a memory one per cent longer": 1.01})
-def memory_of_forgetting(case: Case) -> Evidence:
+def memory_of_forgetting(case: Case, gamma: float, n: int) -> Evidence:
     "Count of a feature that is bought in every round, and the formula; case (gamma, n). The weights are divided anew on the way."
-    gamma, n = case.value
     lr = PairwiseLeastSquares(3, 3, memories=[1 / (1 - gamma) if gamma < 1 else None], seed=0)
     X = np.random.default_rng(1).standard_normal((n, 3))
     simulate(lr, X, X[:, 0])
