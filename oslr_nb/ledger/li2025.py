@@ -294,7 +294,6 @@ def factors_of_poslrc(case: Case, d: int, k: int, k0: int, sigma: float, s: int,
     part = bound_ds_poslrc(d, k + k0, k, 2 ** (s + 1), model, 1.0) - bound_ds_poslrc(d, k + k0, k, 2**s, model, 1.0)
     return regret_in_band(k * epoch_losses(*case.value), factor(d, k, k0, sigma) * part, 0.0022, 0.0058)
 
-
 # %% ../../nbs/papers/li2025.ipynb #0e1cf7c2
 def split_regret(rng: np.random.Generator, d: int = 8, k: int = 4, C: float = 0.1, T: int = 2**17) -> np.ndarray:
     """Regret of DS-OSLRC on independent signs, weights +-1/k on the last k features, in four parts: exploring, weights that the support

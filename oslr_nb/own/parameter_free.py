@@ -410,4 +410,3 @@ class CoinBetting(Learner):
     def intercept_(self) -> float:
         "Mean label less the score of the mean features; 0 without centring."
         return float(self.num.view(SCALARS)[0]["level"] - (self.w * self.means_).sum())
-

@@ -526,7 +526,6 @@ def cells(data: str, splits: int, curves: int) -> dict[str, list[Cell]]:
         "pixels": [Cell("cesabianchi2010_pixels", {"data": data})],
     }
 
-
 # %% ../../nbs/results/cesabianchi2010.ipynb #001f9ccb
 def mnist_cells(scale: int) -> dict[str, list[Cell]]:
     "Cells of MNIST, in a full run only: SPLITS splits of every pair, CURVES of the curves."

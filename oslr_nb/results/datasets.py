@@ -83,7 +83,6 @@ SOURCES = {  # where the data sets come from, by name
         "731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1"),
 }
 
-
 # %% ../../nbs/results/datasets.ipynb #2cca050c
 def _whole_zip(url: str, output: Any, pooch_: Any) -> None:
     "Downloader for pooch that refuses a zip file without an end."

@@ -395,7 +395,6 @@ def hybrid(keep: Callable[[Told], int]) -> Callable[..., Learner]:
 
     return build
 
-
 # %% ../../nbs/results/equal_cost.ipynb #943e904a
 DSOSLRC = learner(li2025.DSOSLRC, selector)
 PAPERS = {

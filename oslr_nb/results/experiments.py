@@ -60,7 +60,6 @@ def claim(id: str, paper: str) -> dict[str, Any]:
     "Experiment: check one claim."
     return asdict(run_claim(id, paper))
 
-
 # %% ../../nbs/results/experiments.ipynb #8c468dd3
 def load_sections() -> None:
     "Import every module of `oslr_nb.results`, which fills `EXPERIMENTS` and `SECTIONS`."
@@ -80,7 +79,6 @@ def read_result(path: Path) -> Any:
     "Read a stored result. Returns: None if there is no file or it is damaged."
     try: return json.loads(path.read_text(encoding="utf8"))
     except (FileNotFoundError, ValueError): return None  # no JSON, or no text at all
-
 
 # %% ../../nbs/results/experiments.ipynb #ac4a4351
 def run_cells(cells: list[Cell], out: Path, jobs: int | None = None, progress: bool = False) -> list[Any]:
@@ -131,7 +129,6 @@ def tune(loss: Callable[[dict[str, float]], float], names: tuple[str, ...], cand
     if inside is None: raise ValueError(f"no optimum inside the grid after {len(found)} candidates: the last was {label(centre)}")
     return result(*inside)
 
-
 # %% ../../nbs/results/experiments.ipynb #5bc7568f
 @dataclass(frozen=True)
 class Study:
@@ -173,7 +170,6 @@ def store(out: Path, name: str, data: Any) -> None:
     "Write a stored result into the folder `out`."
     write_whole(out / f"{name}.json", json.dumps(data, separators=(",", ":")))
 
-
 # %% ../../nbs/results/experiments.ipynb #32c0e403
 def mean_interval(x: np.ndarray) -> tuple[float, float]:
     "The 95 % bootstrap interval of the mean of these values, with a fixed seed."
@@ -209,7 +205,6 @@ def ct_name() -> str:
     try: ct_data("ct_slice")
     except (FileNotFoundError, ValueError): return "ct_like"
     return "ct_slice"
-
 
 # %% ../../nbs/results/experiments.ipynb #d36013a1
 def write_parquet(path: Path, rows: Iterable[tuple[Any, ...]], names: tuple[str, ...]) -> None:

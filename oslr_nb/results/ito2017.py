@@ -339,7 +339,6 @@ CT_L1 = 1400.0  # radius of AELR's l1 ball there
 # Multipliers that are tuned in Figure 3, by method.
 CT_PARAMETERS = {m: PARAMETERS[m] for m in METHODS[:6]} | {"AELR": ("step", "radius")}
 
-
 # %% ../../nbs/results/ito2017.ipynb #01bb5849
 def ct_learner(method: str, rounds: int, rng: np.random.Generator, radius: float = 1.0, **steps: float) -> Learner:
     "A method at CT-slice size; `steps` multiply the theory's, `radius` AELR's ball."

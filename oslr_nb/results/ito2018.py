@@ -545,7 +545,6 @@ def regret_cells(scale: int) -> dict[str, list[Cell]]:
     groups = {law: [cell(row, law, "fitted", METHODS, 100 if law == FITTED else 20) for row in ROWS] for law in LAWS}
     return groups | {steps: [cell(row, FITTED, steps, METHODS[:2], 20) for row in ROWS] for steps in STEPS if steps != "fitted"}
 
-
 # %% ../../nbs/results/ito2018.ipynb #fa6d9434
 @section("ito2018", "Ito et al. 2018, Tables 1 and 2: regret", regret_cells)
 def ito2018_tables(results: dict[str, list[Any]], out: Path) -> str:

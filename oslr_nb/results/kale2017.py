@@ -355,7 +355,6 @@ def method_cells(scale: int) -> dict[str, list[Cell]]:
     methods = {n: [Cell("kale2017_methods", {"stream": n, "method": m, "count": count[n]}) for m in RIVALS] for n in STREAMS}
     return methods | {"comparators": [Cell("kale2017_comparators", {"stream": n, "count": count[n]}) for n in STREAMS]}
 
-
 # %% ../../nbs/results/kale2017.ipynb #ed94274b
 @section("kale2017", "Kale et al. 2017, growth of the regret", lambda scale: {
     "designs": [Cell("kale2017_growth", {"design": a, "rho": r, "count": 5 * scale}) for a, r in (("independent", 0.0), ("pairs", 0.3))]})

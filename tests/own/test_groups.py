@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oslr_nb as oslr
 from oslr_nb.core.game.environment import PRICE_SLACK, Menu
-from oslr_nb.ledger.own.moments.purchases import MARKETS, purchase_chances
+from oslr_nb.ledger.own.moments import MARKETS, purchase_chances
 from oslr_nb.own.moments.learner import PairwiseLeastSquares, spendable
 
 RNG = np.random.default_rng(0)

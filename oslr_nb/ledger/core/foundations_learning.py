@@ -436,4 +436,3 @@ def learning_bounds(case: Case, halved: str = "", others: int = 1, arms: float =
         "tsallis": bound_tsallis(t, K) / (4 * root((K - arms * root(K)) * t)),
     }
     return farthest_from_one(found, halved)
-

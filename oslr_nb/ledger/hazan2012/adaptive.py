@@ -147,7 +147,6 @@ def adaptive_bounds(case: Case, halved: str = "", corners: int = 2, growth: floa
     }
     return farthest_from_one(found, halved)
 
-
 # %% ../../../nbs/papers/hazan2012/05_adaptive.ipynb #4972bad9
 @claim("hazan2012", "adaptive steps, compiled", id="X24", tier="certificate", proof="alg-aelr-adaptive",
        cases=[(ridge, *kind, None) for ridge in (True, False) for kind in ((9, 5, 1.0), (40, 6, 1.0), (9, 5, 100.0), (9, 5, 1e4))]

@@ -114,7 +114,6 @@ def dictionary_bounds(case: Case, halved: str = "", predicting: int = 1, errors:
     }
     return farthest_from_one(found, halved)
 
-
 # %% ../../../nbs/papers/ito2018/03_dictionary.ipynb #54c2d700
 def dictionary_stream(d: int, m: int, r: int, T: int, rng: np.random.Generator, noise: float = 0.1) -> tuple[np.ndarray, ...]:
     "A dictionary of rank r with singular values 1, unit features in its range, labels within 1; and the true weights, ||w|| = 1 - noise."

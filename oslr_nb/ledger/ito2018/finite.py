@@ -323,7 +323,6 @@ def factor_of_arms(case: Case, K: int, factor: Callable[[int], float] = lambda K
     "How near the limits of the mean regret over the bound come to the band; case: K."
     return regret_in_band(first_blocks(K), factor(K) * bound_block_bandit(160 * K, K, Inner("vaw", 1), 20), 0.13, 0.23)
 
-
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #fc0a79a6
 @claim("ito2018", "Corollary 2, growth (VAW inside)", id="C3r", tier="rate", level=0.01, proof="cor-block",
        cases=[(2**17, 2**19, 2**21)], tex=r"R_T\propto T^{p},\ p\le0.75",

@@ -143,7 +143,6 @@ def linear_bounds(case: Case, halved: str = "", bought: int = 1, power: float = 
     }
     return farthest_from_one(found, halved)
 
-
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #e71b5268
 def oblique_stream(
     d: int, m: int, T: int, rng: np.random.Generator, noise: float = 0.1

@@ -77,7 +77,6 @@ def greedy_as_functions(case: Case, halved: str = "", power: int = 2, asked: int
     }
     return farthest_from_one(found, halved, 1e-8)
 
-
 # %% ../../../nbs/papers/kale2017/02_greedy.ipynb #66d73bf6
 def admissible(d: int, k: int, k0: int, T: int, kappa: float, reach: bool = True) -> bool:
     "Whether some whole k1 and B meet the hypotheses of Theorem 9, tried one by one: k1 and B within one of what is printed."

@@ -171,7 +171,6 @@ def bounds_as_functions(
     }
     return farthest_from_one(found, halved, 1e-8)
 
-
 # %% ../../../nbs/papers/murata2018/01_exploration.ipynb #b889afa9
 @claim("murata2018", "Corollary 4.2 (with our constants)", id="M7", tier="certificate", proof="cor-mx-examples",
        cases=[(eps, *rest) for eps in (1e-1, 1e-3, 1e-6) for rest in ((1.0, 1.0, 1.0), (2.0, 0.3, 2.0), (3.0, 0.0, 0.5))],

@@ -387,7 +387,6 @@ def hybrid_bounds_as_functions(
     }
     return farthest_from_one(found, halved, 1e-8)
 
-
 # %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #4fef3245
 @claim("murata2018", "Exploitation, one update on every path (ours)", id="MS6", tier="certificate", proof="eq-path",
        cases=[("equality", 1, 1), ("equality", 4, 1), ("equality", 50, 1), ("random", 1, 1), ("random", 4, 1), ("random", 4, 0.3)],
@@ -403,7 +402,6 @@ def update_on_a_path(case: Case, noise: float = 1.0, longer: float = 1.0, progre
     if kind == "equality": r, e = np.array([0.0, 1.0, 0.0]), np.array([3.0, -1.0, 0.0])
     new = r - eta * (2 * a * r + e)
     return Evidence(float(new @ (a * new)), "<=", float((1 - progress * eta) * (r @ (a * r)) + noise * eta / 2 * (e @ e)), tol=1e-12)
-
 
 # %% ../../../nbs/papers/murata2018/02_hybrid_proof.ipynb #a9dd5198
 def batch_for_chance(s: int, delta: float) -> int:
