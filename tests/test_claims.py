@@ -14,8 +14,7 @@ from shake import salted
 
 import oslr_nb as oslr
 from oslr_nb.core.game.registry import module_of, papers
-from oslr_nb.ledger.cesabianchi2010.aer import weighted_draws
-from oslr_nb.ledger.cesabianchi2010.baseline import halves_estimate
+from oslr_nb.ledger.cesabianchi2010 import halves_estimate, weighted_draws
 from oslr_nb.ledger.claims import (
     CLAIMS,
     QUICK,
@@ -28,8 +27,8 @@ from oslr_nb.ledger.claims import (
     run_claim,
     worst_case,
 )
-from oslr_nb.ledger.ito2018.dictionary import estimate_moments
-from oslr_nb.ledger.kale2017.dantzig import mean_estimate
+from oslr_nb.ledger.ito2018 import estimate_moments
+from oslr_nb.ledger.kale2017 import mean_estimate
 from oslr_nb.papers.cesabianchi2010.baseline import pair_estimate
 
 IDS = claim_ids([])

@@ -98,15 +98,15 @@ def _(seed: int, T: int = 10_000, d: int = 8) -> Stream:
 
 @generator("hazan2012.easy", "signs of one size (ridge: norm 1, Lasso: 1 each), one weight 0.9, noise +-0.1")
 def _(seed: int, T: int = 4096, d: int = 10, lasso: bool = False) -> Stream:
-    from oslr_nb.ledger.hazan2012.aerr_aelr import easy_stream, equal_moments
+    from oslr_nb.ledger.hazan2012 import easy_stream, equal_moments
 
     return Stream(*easy_stream(equal_moments(d, not lasso)).draw(np.random.default_rng(seed), T), 0.9 * np.eye(d)[0])
 
 
 @generator("hazan2012.unequal", "signs of unequal sizes, for which draws that follow the data pay; one weight 0.9, noise +-0.1")
 def _(seed: int, T: int = 4096, d: int = 100, lasso: bool = False) -> Stream:
-    from oslr_nb.ledger.hazan2012.aerr_aelr import easy_stream
-    from oslr_nb.ledger.hazan2012.draws import unequal_moments
+    from oslr_nb.ledger.hazan2012 import easy_stream
+    from oslr_nb.ledger.hazan2012 import unequal_moments
 
     law = easy_stream(unequal_moments(check_int("d", d, 2, 10**6), not lasso))
     return Stream(*law.draw(np.random.default_rng(seed), T), 0.9 * np.eye(d)[0])
@@ -114,7 +114,7 @@ def _(seed: int, T: int = 4096, d: int = 100, lasso: bool = False) -> Stream:
 
 @generator("hazan2012.hard", "one feature at a time, labels +-100 that lean a little: where the constants are tight")
 def _(seed: int, T: int = 4096, d: int = 10, lean: float = 0.01, rare: float = 0.0) -> Stream:
-    from oslr_nb.ledger.hazan2012.aerr_aelr import hard_stream
+    from oslr_nb.ledger.hazan2012 import hard_stream
 
     hard = hard_stream(check_int("d", d, 2, 10**6), check_share("lean", lean), check_share("rare", rare))
     return Stream(*hard.draw(np.random.default_rng(seed), T))
@@ -153,7 +153,7 @@ def _(seed: int, T: int = 32_768, d: int = 12, k: int = 2, design: str = "indepe
 @generator("kale2017.hadamard", "rows of a Hadamard matrix in turn, the label is one feature: signs that need a scale")
 def _(seed: int, T: int = 65_536) -> Stream:
     from oslr_nb.papers.kale2017.greedy import hadamard
-    from oslr_nb.ledger.kale2017.greedy import unscaled_stream
+    from oslr_nb.ledger.kale2017 import unscaled_stream
 
     X = hadamard(unscaled_stream(check_int("T", T, 16, 10**9))[0])[np.arange(T) % unscaled_stream(T)[0]]
     return Stream(X, X[:, 3].copy(), np.eye(X.shape[1])[3])
@@ -200,14 +200,14 @@ def _(seed: int, T: int = 5000, d: int = 10, k: int = 4, m: int = 100, normalise
 
 @generator("ito2018.oblique", "unit features in a random subspace, signs as noise: Algorithm 2")
 def _(seed: int, T: int = 65_536, d: int = 64, m: int = 5, noise: float = 0.1) -> Stream:
-    from oslr_nb.ledger.ito2018.linear import oblique_stream
+    from oslr_nb.ledger.ito2018 import oblique_stream
 
     return Stream(*oblique_stream(d, check_int("m", m, 1, d), T, np.random.default_rng(seed), check_share("noise", noise)))
 
 
 @generator("ito2018.dictionary", "unit features in the range of a dictionary of rank r, signs as noise: Algorithm 3")
 def _(seed: int, T: int = 65_536, d: int = 10, m: int = 100, r: int = 10, noise: float = 0.1) -> Stream:
-    from oslr_nb.ledger.ito2018.dictionary import dictionary_stream
+    from oslr_nb.ledger.ito2018 import dictionary_stream
 
     r = check_int("r", r, 1, min(d, m), "the rank of a dictionary with d rows and m columns")
     return Stream(*dictionary_stream(d, m, r, T, np.random.default_rng(seed), check_share("noise", noise))[1:])
@@ -215,7 +215,7 @@ def _(seed: int, T: int = 65_536, d: int = 10, m: int = 100, r: int = 10, noise:
 
 @generator("ito2018.pairs", "signs over sqrt(2), weights 0.6 and -0.5, noise +-0.1: all pairs by the block bandit")
 def _(seed: int, T: int = 16_384, d: int = 4) -> Stream:
-    from oslr_nb.ledger.ito2018.finite import pair_stream
+    from oslr_nb.ledger.ito2018 import pair_stream
 
     X, y, w = pair_stream(check_int("d", d, 2, 16))
     rows = np.random.default_rng([seed, T]).integers(len(X), size=T)
@@ -231,7 +231,7 @@ def _(seed: int, T: int = 100_000, d: int = 500, k: int = 25, noise: float = 1.0
 
 @generator("murata2018.normal", "normal features, k weights of one size at random places, normal noise: rates of the hybrid")
 def _(seed: int, T: int = 40_320, d: int = 160, k: int = 5, size: float = 1.0, noise: float = 1.0) -> Stream:
-    from oslr_nb.ledger.murata2018.hybrid import normal_stream
+    from oslr_nb.ledger.murata2018 import normal_stream
 
     return Stream(*normal_stream(d, k, T, np.random.default_rng(seed), size, noise))
 

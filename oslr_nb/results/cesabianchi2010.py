@@ -24,7 +24,7 @@ from ..core.game.driver import simulate
 from ..core.base.kernels import kernel
 from ..practice.data import markdown, two_digits
 from ..ledger.claims import Case, Evidence, claim, mean_limit
-from ..ledger.cesabianchi2010.aer import aer_shrink
+from ..ledger.cesabianchi2010 import aer_shrink
 from ..papers.cesabianchi2010.compiled_aer import AER
 from ..papers.cesabianchi2010.solvers import Baseline, clip_psd, minimise_l1, minimise_l2, path_l1
 from .datasets import mnist

@@ -10,8 +10,7 @@ from conftest import refusals
 
 import oslr_nb as oslr
 from oslr_nb.core.game.driver import simulate
-from oslr_nb.ledger.cesabianchi2010 import lower_bounds as lower_bounds_ledger
-from oslr_nb.ledger.cesabianchi2010 import prediction_time as prediction_time_ledger
+from oslr_nb.ledger import cesabianchi2010 as ledger
 from oslr_nb.papers.cesabianchi2010 import aer, baseline, compiled_aer, lower_bounds, solvers
 from oslr_nb.papers.cesabianchi2010 import prediction_time as prediction_time
 from oslr_nb.results import cesabianchi2010 as experiments
@@ -31,9 +30,9 @@ test_refused = refusals({
     "AER, five rounds of calibration": (lambda: compiled_aer.AER(10, 4, T=50, calibrate=0.1), "fewer than 10"),
     "bound with delta and x_norm": (lambda: aer.bound_aer(10, 4, 100, delta=0.1, x_norm=1.0), "x_norm"),
     "printed bound, d = 3": (lambda: lower_bounds.bound_examples(3, 1, 0.01, printed=True), "d >= 4"),
-    "tree too large": (lambda: lower_bounds_ledger.look_tree(5, 1, 3), "states are enumerated"),
-    "halving six": (lambda: lower_bounds_ledger.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
-    "unread, more than d": (lambda: prediction_time_ledger.unread_variance([1, 1], 3), "from 0 to 2"),
+    "tree too large": (lambda: ledger.look_tree(5, 1, 3), "states are enumerated"),
+    "halving six": (lambda: ledger.halving_success(6, 0.01, 10, 10, np.random.default_rng(0)), "power of 2"),
+    "unread, more than d": (lambda: ledger.unread_variance([1, 1], 3), "from 0 to 2"),
     "chances below one": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, Fraction(1, 3))], 1), "exactly 1"),
     "a negative chance": (lambda: prediction_time.check_law([((1,), 1, 2), ((0,), 1, -1)], 1), "at least 0"),
     "depth above d": (lambda: prediction_time.check_law([((1,), 1, HALF), ((0,), 1, HALF)], 2), "from 0 to 1"),

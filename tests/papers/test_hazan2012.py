@@ -9,7 +9,7 @@ from test_fuzz import arguments_of
 
 import oslr_nb as oslr
 from oslr_nb.core.base.compiled import strided
-from oslr_nb.ledger.hazan2012 import aerr_aelr as ledger
+from oslr_nb.ledger import hazan2012 as ledger
 from oslr_nb.papers.hazan2012 import AELR, AERR, DDAELR, DDAERR, OnlineAELR, TwoPhaseAERR, learners
 from oslr_nb.papers.hazan2012.adaptive import textbook_adaptive
 from oslr_nb.papers.hazan2012.learners import SCALARS, Plan

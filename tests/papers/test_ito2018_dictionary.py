@@ -5,7 +5,7 @@ import pytest
 
 import oslr_nb as oslr
 from oslr_nb.core.game.environment import measure
-from oslr_nb.ledger.ito2018.dictionary import dictionary_stream
+from oslr_nb.ledger.ito2018 import dictionary_stream
 from oslr_nb.papers.ito2018 import dictionary as page
 
 SOLVERS = page.SOLVERS

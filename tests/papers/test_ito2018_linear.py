@@ -8,7 +8,7 @@ from conftest import refusals
 import oslr_nb as oslr
 from oslr_nb.core.game.driver import play, simulate
 from oslr_nb.core.game.environment import Environment
-from oslr_nb.ledger.ito2018.linear import oblique_stream
+from oslr_nb.ledger.ito2018 import oblique_stream
 from oslr_nb.papers.ito2018 import linear as page
 
 stream = oblique_stream(11, 4, 400, np.random.default_rng(1))

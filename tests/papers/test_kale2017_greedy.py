@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import oslr_nb as oslr
-from oslr_nb.ledger.kale2017 import greedy as page
+from oslr_nb.ledger import kale2017 as page
 from oslr_nb.practice.data import sparse_linear
 
 stream = sparse_linear(12, 2, 1500, seed=0)
