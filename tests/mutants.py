@@ -72,7 +72,7 @@ def sources(root: Path) -> list[Path]:
     package = root / "oslr_nb"
     found = [next((package / "core").rglob(f"{name}.py")) for name in MODULES]
     found += [path for part in ("papers", "own") for path in (package / part).rglob("*.py")]
-    no_papers = ("core", "own", "claims.py", "problems.py")
+    no_papers = ("core.py", "own", "claims.py", "problems.py")
     found += [p for p in (package / "ledger").rglob("*.py") if p.relative_to(package).parts[1] not in no_papers]
     return sorted(p for p in found if p.name != "__init__.py")
 

@@ -128,7 +128,7 @@ EDITS = {  # of a module: what stood there, what stands there now, whether compi
     "a number in a kernel": ("own/moments/sums.py", "1e-13", "1e-12", False),
     "a constant that kernels use": ("own/moments/sums.py", "TOGETHER = 30.0", "TOGETHER = 31.0", False),
     "a module that kernels import from": ("core/base/checks.py", "SMALLEST = 1e-60", "SMALLEST = 1e-61", False),
-    "a kernel of a check": ("ledger/core/foundations.py", "@kernel", "@kernel  # type: ignore\n@kernel", False),
+    "a kernel of a check": ("ledger/core.py", "@kernel", "@kernel  # type: ignore\n@kernel", False),
 }
 
 
