@@ -142,19 +142,15 @@ def sum_chances(values: list[Fraction], chances: list[float], m: int) -> tuple[n
     return float(low) + np.arange(n) * (unit / den / m), found
 
 
-def wrong_end(d: int, k: int, m: int, B: Fraction, mu: float, estimator: str) -> float:
-    "Chance that v_1 + 2 B A_11 <= 0 after m examples of Lemma CAP 3 (lem-base-hard) with X = Y = 1."
-    law = [(2 * t * v + 2 * B * A, float(c) * (1 + t * mu) / 2) for A, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
-    mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
-    return float(chance[mean <= 1e-9].sum())
-
-
 def forced_excess(d: int, k: int, m: int, delta: float, B: Fraction, X: float = 1.0, Y: float = 1.0, estimator: str = "pairs") -> float:
-    "4 B X Y mu of Lemma CAP 3 (lem-base-hard), for the largest mu (in 1/4096) whose wrong end has a chance above delta."
+    "4 B X Y mu of Lemma CAP 3 (lem-base-hard), for the largest mu (in 1/4096) at which v_1 + 2 B A_11 <= 0 is likelier than delta."
     low, high, scaled = 0, 4096, B * Fraction(X) / Fraction(Y)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if wrong_end(d, k, m, scaled, middle / 4096, estimator) > delta else (low, middle)
+        law = [(2 * t * v + 2 * scaled * A, float(c) * (1 + t * (middle / 4096)) / 2)
+               for A, v, c in one_attribute(d, k, estimator) for t in (1, -1)]
+        mean, chance = sum_chances([z for z, _ in law], [c for _, c in law], m)
+        low, high = (middle, high) if chance[mean <= 1e-9].sum() > delta else (low, middle)
     if low / 4096 * Y < B * X: fail("mu Y", low / 4096 * Y, f"at least B X = {float(B * X):g}", "otherwise the excess is smaller")
     return 4 * float(B) * X * Y * low / 4096
 
@@ -763,21 +759,6 @@ def factors_of_aer(case: Case, factor: Callable[..., float] = lambda *of: 1.0) -
         found.append(s * s - 2 * mu * s - (B * B - 2 * mu * B))
     root = math.sqrt(sum(1 / t for t in range(1, T + 1)))
     return regret_in_band(root * np.array(found), factor(d, k) * bound_aer(d, k, T, B, B / math.sqrt(d), output="proved"), 0.16, 0.33)
-
-# %% ../../nbs/papers/cesabianchi2010/02_aer.ipynb #6a4ebb0f
-def aer_tightness(T: list[int], runs: int = 6, seed: int = 0) -> list[tuple[int, float, float, float, float]]:
-    "Rows (T, excess and bound with the printed lambda, excess and bound with the best): d = 10, k = 4, w = 0.8 e_1."
-    AER = LEARNERS["cesabianchi2010.AER"].cls
-    rng, rows, w = np.random.default_rng(seed), [], 0.8 * np.eye(10)[0]
-    for t in T:
-        row: list[Any] = [t]
-        for output in ("printed", "proved"):
-            lam = aer_lambda(10, 4, t, 1.0, 0.8, proved=output == "proved")
-            options = {"radius_2": 0.8, "lam": lam, "output": output}
-            found = sign_excess(lambda i, o=options, t=t: AER(10, 4, T=t, seed=i, **o), w, t, runs, rng)
-            row += [float(found.mean()), bound_aer(10, 4, t, 1.0, **options)]
-        rows.append(tuple(row))
-    return rows
 
 # %% ../../nbs/papers/cesabianchi2010/02_aer.ipynb #5c2f88a0
 @claim("cesabianchi2010", "(CSS 5)", id="E-D4", tier="exact", cases=3, proof="eq-aer-f",

@@ -1482,13 +1482,6 @@ def advice_law(case: Case, N: int, M: int, n: int = 4000, rate: float = 1.0) -> 
     return law_of_draws(counts, {(j, others): chance for j, others, chance in advice_draws(q / q.sum(), M)}, 1e-7)
 
 # %% ../../nbs/core/mathematics/15_foundations_learning.ipynb #ffff168b
-def hedge_at_rates(costs: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    "Weights of Hedge with one rate for each round."
-    z = -eta[:, None] * (np.cumsum(costs, 0) - costs)
-    p = np.exp(z - z.max(1, keepdims=True))
-    return p / p.sum(1, keepdims=True)
-
-
 @claim("core", "Hedge with falling rates", id="W11", tier="certificate", proof="sec-core-limited",
        cases=["one good expert", "last phase", "random", "first phase", "negative"],
        tex=r"\sum_t\langle p_t,c_t\rangle-\sum_tc_{ti}\le\tfrac{\ln N}{\eta_T}+\psi(a)\sum_t\eta_t\langle p_t,c_t^2\rangle"
@@ -1508,7 +1501,9 @@ def falling_rates(case: Case, turn: int = 1, first: float = 1.0, whole: bool = T
         costs = np.vstack([np.full((50, N), 0.01 * (kind == "last phase")), np.tile(np.r_[0.0, np.full(N - 1, 0.01)], (8000, 1))])
         eta = np.r_[1 / np.sqrt(np.arange(1, 51)), np.full(8000, 1 / math.sqrt(50))] * 4
     eta = eta[::turn]
-    p = hedge_at_rates(costs, eta)
+    z = -eta[:, None] * (np.cumsum(costs, 0) - costs)
+    p = np.exp(z - z.max(1, keepdims=True))
+    p = p / p.sum(1, keepdims=True)  # weights of Hedge with one rate for each round
     left = float((p * costs).sum() - costs.sum(0).min())
     psi = second_order_factor(max(0.0, -float((eta[:, None] * costs).min()))) if whole else 0.5
     return Evidence(left, "<=", first * math.log(costs.shape[1]) / eta[-1] + psi * float((eta * (p * costs**2).sum(1)).sum()))
@@ -1705,18 +1700,14 @@ def learning_bounds(case: Case, halved: str = "", others: int = 1, arms: float =
 KINDS = ("definite", "indefinite", "signs", "integers", "observed")
 
 
-def moments_of(kind: str, d: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    "A symmetric matrix of this kind, and a vector near the image of a sparse one."
-    A, signs = rng.standard_normal((2 * d, d)), rng.choice([-1.0, 1.0], (d // 2, d))
-    G = {"definite": lambda: A.T @ A / (2 * d), "indefinite": lambda: A[:d] + A[:d].T, "signs": lambda: signs.T @ signs,
-         "integers": lambda: np.round(A[:d]) + np.round(A[:d]).T, "observed": lambda: (A.T @ A / d) * (1 - 0.8 * np.eye(d))}[kind]()
-    return G, G[:, 0] - 2 * G[:, d // 2] + (0.1 * rng.standard_normal(d) if kind != "signs" else 0.0)
-
-
 def path_to(kind: str, d: int, fraction: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, DantzigPath]:
-    "A matrix, a vector, and the path to this fraction of the largest radius; drawn anew until the path gets there."
+    """A symmetric matrix of this kind, a vector near the image of a sparse one, and the path to this fraction of the largest radius; drawn
+    anew until the path gets there."""
     while True:
-        G, c = moments_of(kind, d, rng)
+        A, signs = rng.standard_normal((2 * d, d)), rng.choice([-1.0, 1.0], (d // 2, d))
+        G = {"definite": A.T @ A / (2 * d), "indefinite": A[:d] + A[:d].T, "signs": signs.T @ signs,
+             "integers": np.round(A[:d]) + np.round(A[:d]).T, "observed": (A.T @ A / d) * (1 - 0.8 * np.eye(d))}[kind]
+        c = G[:, 0] - 2 * G[:, d // 2] + (0.1 * rng.standard_normal(d) if kind != "signs" else 0.0)
         path = dantzig_path(G, c, fraction * np.abs(c).max())
         if path.status == "reached": return G, c, path
 

@@ -4,7 +4,7 @@
 """The ledger of papers/foster2016: its claims, with their controls and what only they need."""
 from __future__ import annotations
 
-from ..papers.foster2016 import FKK, RATES, SCALARS, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
+from ..papers.foster2016 import FKK, SCALARS, Constants, bound_fkk, bound_fkk_below, bound_retuned, chances
 from ..papers.foster2016 import cost_and_gradient, fkk_rates, refer, textbook_fkk
 
 # %% auto #0
@@ -343,12 +343,6 @@ def lower_bound(case: Case, rate: float = 1.0, coarse: bool = False) -> Evidence
     more = (k * math.log(d) - math.log(math.comb(d, k))) / eta if coarse else 0.0
     bound = bound_fkk_below(d, budget, k, T, "printed", hedge_step=h * rate)
     return Evidence(2 * regrets.mean() - mean_limit(regrets, 1e-4), ">=", bound + more)
-
-# %% ../../nbs/papers/foster2016_limits.ipynb #61e50fd0
-def tightness(d: int, budget: int, k: int, T: int, runs: int = 4, seed: int = 0) -> list[tuple[str, float, float, float]]:
-    "Rows (rates, lower bound, mean regret on signs, upper bound) for the three choices of rates."
-    mean = lambda rates: float(final_regrets("signs", d, budget, k, T, runs, np.random.default_rng(seed), rates=rates).mean())
-    return [(rates, bound_fkk_below(d, budget, k, T, rates), mean(rates), bound_fkk(d, budget, k, T, rates)) for rates in RATES]
 
 # %% ../../nbs/papers/foster2016_limits.ipynb #f057a603
 @claim("foster2016", "Theorem 1, every factor, for long runs (ours)", id="F16", tier="exact", proof="thm-printed",

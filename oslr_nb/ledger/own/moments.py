@@ -499,30 +499,19 @@ class Mixture:
 
     def after(self, j: int, k: int) -> tuple[np.ndarray, np.ndarray]:
         "Weights of nodes for x_j, and what is left on average at each of them when k is looked at next."
-        weights, first, before = [], [], []
-        for p, m, C in zip(self.chances, self.means, self.covariances, strict=True):
-            weights.append(p * SHARES)
-            first.append(m[j] + np.sqrt(C[j, j]) * NODES)
-        at, W = np.concatenate(first), np.concatenate(weights)
-        before = np.array([np.log(p) - (at - m[j]) ** 2 / C[j, j] / 2 - np.log(C[j, j]) / 2
-                           for p, m, C in zip(self.chances, self.means, self.covariances, strict=True)]).T
+        parts = list(zip(self.chances, self.means, self.covariances, strict=True))
+        at, W = np.concatenate([m[j] + np.sqrt(C[j, j]) * NODES for _, m, C in parts]), np.concatenate([p * SHARES for p in self.chances])
+        before = np.array([np.log(p) - (at - m[j]) ** 2 / C[j, j] / 2 - np.log(C[j, j]) / 2 for p, m, C in parts]).T
         post = np.exp(before - before.max(axis=1, keepdims=True))
         post /= post.sum(axis=1, keepdims=True)
         total = np.zeros(len(at))
-        for c in range(len(self.means)):
-            nodes = [self._given(e, j, k, at) for e in range(len(self.means))]
-            mean, variance = nodes[c]
+        nodes = [(m[k] + C[k, j] / C[j, j] * (at - m[j]), C[k, k] - C[k, j] ** 2 / C[j, j]) for _, m, C in parts]  # x_k given x_j
+        for c, (mean, variance) in enumerate(nodes):
             for z, share in zip(NODES, SHARES, strict=True):
                 v = mean + np.sqrt(variance) * z
-                told = np.array([before[:, e] - (v - nodes[e][0]) ** 2 / nodes[e][1] / 2 - np.log(nodes[e][1]) / 2
-                                 for e in range(len(self.means))]).T
+                told = np.array([before[:, e] - (v - M) ** 2 / s / 2 - np.log(s) / 2 for e, (M, s) in enumerate(nodes)]).T
                 total += share * post[:, c] * self.left([j, k], np.column_stack([at, v]), told)
         return W, total
-
-    def _given(self, c: int, j: int, k: int, at: np.ndarray) -> tuple[np.ndarray, float]:
-        "Mean (n,) and variance of x_k given x_j in a component."
-        m, C = self.means[c], self.covariances[c]
-        return m[k] + C[k, j] / C[j, j] * (at - m[j]), C[k, k] - C[k, j] ** 2 / C[j, j]
 
 
 def best_ways(law: Mixture) -> tuple[float, float]:
