@@ -25,7 +25,7 @@ from .purchases import select
 from .sums import FIRST, Moments, Plan, deviation
 
 # %% auto #0
-__all__ = ['Classifier']
+__all__ = ['textbook_classes', 'Classifier']
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #f5fe68f5
 CUT = 1e-3  # of the uniform distribution in each head's probabilities
@@ -152,6 +152,50 @@ def teach(label: int, S: np.ndarray, heads: Heads) -> None:
             i, value = (S[a], heads.z[a]) if a < S.size else (d, 1.0)
             squares[c, i] += (error * value) ** 2
             wide[c, i] += STEP * error * value / math.sqrt(squares[c, i] + 1)
+
+# %% ../../../nbs/own/moments/08_classes.ipynb #860ec586
+def textbook_classes(
+    X: np.ndarray, y: np.ndarray, kinds: int, sets: list, favourites: list, s: np.ndarray, step: float = STEP, keep: float = KEEP,
+) -> np.ndarray:
+    """Probabilities of the classes (T, K), by the definitions.
+
+    X (T, d). y (T,): classes, from 0 on. sets, favourites: of each round. s (T,): least squares predictions. step: of AdaGrad.
+    Source: ours; Equation 1 (eq-forget)."""
+    (T, d), scores = X.shape, 1 if kinds == 2 else kinds
+    line, wide, few = np.tile([4.0, 0.0], (scores, 1)), np.zeros((scores, d + 1)), np.zeros((scores, d + 1))
+    of_line, of_few = np.tile(10 * np.eye(2), (scores, 1, 1)), np.tile(np.eye(d + 1), (scores, 1, 1))  # inverse curvatures
+    squares, tally, seated = np.full((scores, d + 1), 1.01), np.full(kinds, 0.5), set[int]()
+    seen: list[list[float]] = [[] for _ in range(d)]
+    losses, out = np.array([0.0 if kinds == 2 else np.inf, 0, 0, 0]), np.zeros((T, kinds))
+
+    def link(score: np.ndarray) -> np.ndarray:
+        odds = np.exp(np.append(np.zeros(kinds - scores), score))
+        return odds / odds.sum()
+
+    def newton(w: np.ndarray, P: np.ndarray, z: np.ndarray, p: float, error: float) -> None:
+        P[:] = np.linalg.inv(np.linalg.inv(P) + p * (1 - p) * np.outer(z, z))
+        w += error * P @ z
+
+    for t, (S, F) in enumerate(zip(sets, favourites, strict=True)):
+        for i in set(F) - seated: few[:, i], of_few[:, i], of_few[:, :, i], of_few[:, i, i] = wide[:, i], 0.0, 0.0, 1.0
+        seated, z, x, u = set(F), np.zeros(d + 1), np.zeros(d + 1), np.array([np.clip(s[t], -0.5, 1.5) - 0.5, 1.0])
+        for i in S:
+            if len(set(seen[i])) > 1: z[i] = np.clip((X[t, i] - np.mean(seen[i])) / np.std(seen[i]), -EXTREME, EXTREME)
+            seen[i].append(X[t, i])
+        z[d] = x[d] = 1.0
+        x[F] = z[F]
+        raw = np.array([link(line @ u), link(wide @ z), link(few @ x), tally / tally.sum()])
+        q, share = (1 - CUT) * raw + CUT / kinds, np.exp(losses.min() - losses)
+        out[t] = share @ q / share.sum()
+        losses = keep * (losses - COUNTS * np.log(q[:, y[t]]))
+        tally[y[t]] += 1
+        for c, own in enumerate(range(kinds)[-scores:]):
+            p, error = raw[:, own], (y[t] == own) - raw[:, own]
+            newton(line[c], of_line[c], u, p[0], error[0])
+            newton(few[c], of_few[c], x, p[2], error[2])
+            squares[c] += (error[1] * z) ** 2
+            wide[c] += step * error[1] * z / np.sqrt(squares[c])
+    return out
 
 # %% ../../../nbs/own/moments/08_classes.ipynb #34356630
 FIELDS: Any = get_type_hints(Moments, include_extras=True) | get_type_hints(Heads, include_extras=True)
