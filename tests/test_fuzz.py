@@ -260,7 +260,7 @@ OTHERWISE = {
     "murata2018.block_gradient": {"theta": np.eye(D)[0], "width": D},
     **{f"murata2018.{name}": {"problem": murata2018.SparseProblem(D, K, K, 1.5, 2.0, 0.5), "eta": 0.3, "mu": 1.5, "L": 2.0, "start": 1.0,
                               "batches": [100, 200]}
-       for name in ("contraction_factor", "bound_exploration", "exploration_plan", "exploration_rate")},
+       for name in ("contraction_factor", "bound_exploration", "exploration_plan", "check_theory", "exploration_rate")},
     "murata2018.bound_block_noise": {"error": 1.0, "m": 2},
     "own.bets_of": {"g": np.linspace(-1, 1, T)},
     "own.bound_bet": {"u": 1.0, "hint": 2.0, "squares": 5.0},
