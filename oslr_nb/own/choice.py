@@ -100,6 +100,11 @@ def auto(
         New; `own.PairwiseLeastSquares`, `own.CoinBetting`, `own.PairwisePOSLR` or `own.PairwiseTrainingOnly`; with classes an
         `own.Classifier`, with labels a `SeveralLabels`.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or no learner without parameters is known for these sizes.
+
     Notes
     -----
     No argument but d and budget is needed. Multiplying a feature or the labels by a power of 2 multiplies the predictions by that of
@@ -183,6 +188,11 @@ def make_learner(
     -------
     Learner
         With d features and at most this budget.
+
+    Raises
+    ------
+    ValueError
+        If there is no such learner, or it knows no prices where there are some, or the callable makes something else.
 
     Notes
     -----

@@ -171,7 +171,7 @@ def bound_coin_betting(
     eigenvalue of those of the features divided by the sizes that the favourites are judged by. log: L, a limit on E max(1, L_i) over the
     support, the logarithm of the theorem. w_norm, y_max: ||w*|| in the features' units, in labels, and Y. spread: theta, what the largest
     magnitude of a feature is over the largest that was bought when its weight is not 0. early: expected number of purchases before the
-    limits of the weights let w* in. Its order in T is sqrt(T log). Ours; the theorem on expected regret of
+    limits of the weights let w* in. Units: squared labels. Its order in T is sqrt(T log). Ours; the theorem on expected regret of
     `nbs/own/02_parameter_free.ipynb`.
     """
     (d, budget, top), T = check_coin_sizes(d, budget, top), check_int("T", T, 1, 10**15)

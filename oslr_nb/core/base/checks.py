@@ -22,7 +22,7 @@ __all__ = ['EXTRAS', 'SMALLEST', 'LARGEST', 'TOO_LARGE', 'Refused', 'fail', 'nee
 
 # %% ../../../nbs/core/base/18_checks.ipynb #0448b6a3
 class Refused(ValueError):
-    "A number that a round needs is wrong: sentence, row of the stream, from 0, round, from 1; {row} and {round} stand for these."
+    "A number that a round needs is wrong; it knows the row of the stream, from 0, and the round, from 1, which its sentence may name."
 
     def __init__(self, sentence: str, row: int, round: int):
         super().__init__(sentence.replace("{row}", str(row)).replace("{round}", str(round)))

@@ -107,6 +107,8 @@ class OpenCase:
         ------
         ProtocolError
             If nothing is wanted.
+        ValueError
+            If there are more or fewer, or one is beyond the learner's limits; the case is as it was.
         """
         if self.wanted == 0: raise ProtocolError("give is out of order: the case wants no more.")
         values = as_array(values, "values")
@@ -163,6 +165,8 @@ class OpenCase:
         ------
         ProtocolError
             If values are missing.
+        ValueError
+            If the learner predicts numbers.
         """
         self.predict()
         if self.probabilities is None: fail("learner", self.learner.key, "one of classes", "it predicts numbers")
@@ -208,6 +212,8 @@ class OpenCase:
         ------
         ProtocolError
             If nothing was predicted yet, or the case was opened with `explore=False`.
+        ValueError
+            If the label is no number of usable size; the case stays open.
         """
         if not self.explore: raise ProtocolError("learn is out of order: a case with explore=False teaches nothing.")
         if self.prediction is None: raise ProtocolError("learn is out of order: predict first.")

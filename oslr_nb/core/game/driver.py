@@ -41,6 +41,8 @@ def play(learner: Learner, env: Environment, seed: Any = None, skip: bool = Fals
 
     Raises
     ------
+    ValueError
+        If learner and environment do not fit, or a value is not a number.
     BudgetExceeded, ProtocolError
         If the learner asks for more than it may.
 

@@ -251,6 +251,8 @@ class Environment:
             If it costs more than is left of the round's budget.
         ProtocolError
             If the call is out of order, or a coordinate was sold already in this round, or only with others.
+        ValueError
+            If the query is malformed or a value to be sold is not a finite number.
         """
         self._expect("observe(query)", "query")
         rows, bought = split_query(query, self.d)

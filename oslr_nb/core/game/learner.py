@@ -381,6 +381,8 @@ class Learner:
         ------
         ProtocolError
             If another case is open and the learner takes no late labels.
+        ValueError
+            If the protocol is not OSLR.
         """
         return OpenCase(self, explore)
 
@@ -488,6 +490,11 @@ class Learner:
         -------
         float, or array (m,)
             In the unit of the labels, for each if there are several; infinite before a label has differed from its prediction.
+
+        Raises
+        ------
+        ValueError
+            For another level, or a learner that does not keep widths: `oslr.auto` makes one that does.
         """
         fail("learner", type(self).__name__, "own.PairwiseLeastSquares", "others keep no widths of intervals")
 
@@ -510,6 +517,9 @@ class Learner:
         ------
         ProtocolError
             In the middle of a round.
+        ValueError
+            If a feature is out of range or repeated, there are more or fewer than the budget, a value is no number of usable size, or the
+            learner takes no late labels.
         """
         with self._alone: return self._predict(self._take_in(S, values))
 
@@ -587,6 +597,8 @@ class Learner:
         ------
         ProtocolError
             In the middle of a round.
+        ValueError
+            As `predict_from`, or if the label is no number of usable size; nothing is learnt then.
         """
         with self._alone:
             check_flag("explored", explored)
@@ -636,6 +648,8 @@ class Learner:
 
         Raises
         ------
+        ValueError
+            If the class is not in the registry, so that `load` could not find it.
         OSError
             If the file cannot be written.
         """

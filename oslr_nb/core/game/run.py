@@ -131,6 +131,11 @@ class Run:
         Comparator
             Weights, their loss, how they were found.
 
+        Raises
+        ------
+        ValueError
+            If the loss of the run is not the squared one.
+
         See Also
         --------
         best_sparse : the function, for any stream.

@@ -34,6 +34,8 @@ def merge(learners: Any, since: Learner | None = None) -> Learner:
 
     Raises
     ------
+    ValueError
+        If they do not fit together, or what they know is no sum over rounds: most learners of papers.
     ProtocolError
         If one is in the middle of a round.
 

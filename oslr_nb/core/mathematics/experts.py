@@ -240,5 +240,8 @@ def _limited_moments(N: int, M: int, centred: bool) -> tuple[int, float, float]:
 
 @validated
 def bound_bexp(T: Horizon, N: Experts, M: Asked, centred: Centred = False) -> float:
-    "Upper bound sqrt(2 (N / M) T ln N), centred half of it plus (N - 1) ln N / (6 (M - 1)), on the regret of `limited_advice`."
+    """Upper bound on the expected regret of `limited_advice` with `bexp_rate`, against every fixed expert.
+
+    Returns: sqrt(2 (N / M) T ln N); if centred, half of this plus (N - 1) ln N / (6 (M - 1)).
+    """
     return bound_hedge(T, *_limited_moments(N, M, centred))

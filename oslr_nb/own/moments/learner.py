@@ -639,6 +639,8 @@ class PairwiseLeastSquares(PairwiseMoments):
         ------
         ProtocolError
             Unless the round has been predicted, and has no label yet.
+        ValueError
+            For another level.
 
         Notes
         -----

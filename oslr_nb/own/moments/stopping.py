@@ -29,7 +29,10 @@ SeveralRounds = Annotated[Rounds, but(low=2)]
 # %% ../../../nbs/own/moments/10_stopping.ipynb #95395e80
 @validated
 def bound_stopping(T: SeveralRounds, N: Rules) -> float:
-    "Upper bound on the expected regret against the best of N rules: sqrt(2 T ln(N) min(N, ln T)) + 1. Ours, Theorem ST 1 (thm-stopping)."
+    """Upper bound on the expected regret against the best of N stopping rules, in units of a loss that is at most 1.
+
+    sqrt(2 T ln(N) min(N, ln T)) + 1. Source: ours, Theorem ST 1 (thm-stopping).
+    """
     return math.sqrt(2 * T * math.log(N) * min(N, math.log(T))) + 1
 
 

@@ -164,7 +164,10 @@ def best_block(T: Rounds, K: Arms, inner: Inner, step: StepOfBandit = 1.0) -> in
 # %% ../../../nbs/papers/ito2018/01_finite.ipynb #6476a488
 @validated
 def bound_block_bandit(T: Rounds, K: Arms, inner: Inner, block: Block | None = None, step: StepOfBandit = 1.0) -> float:
-    "Upper bound (n - 1) alpha(block) + alpha(rest) + M block beta(n) on the regret of `BlockBandit`, n blocks: Theorem 1, with constants."
+    """Upper bound on the expected regret of `BlockBandit` (Ito et al. 2018, Theorem 1, with constants).
+
+    Returns: (n - 1) alpha(block) + alpha(rest) + M block beta(n), n the number of blocks.
+    """
     check_length(block)
     if block is None: block = best_block(T, K, inner, step)
     return inner.bound(T, K, block, step)

@@ -153,7 +153,10 @@ def bound_projection_schedule(
 def bound_in_hindsight(
     d: SeveralFeatures, budget: Numbers, T: Rounds, radius: Radius = 1.0, x_norm: XNorm = 1.0, y_max: YMax = 1.0
 ) -> float:
-    "`bound_projection` times 1 + sqrt((1 - (budget - 1) / d) / 2): against the best weights in hindsight, whatever the stream. Ours."
+    """Upper bound on the expected regret of Algorithm 2 against the best weights in hindsight, on any stream. Ours.
+
+    Returns: `bound_projection` times 1 + sqrt((1 - (budget - 1) / d) / 2).
+    """
     return bound_projection(d, budget, T, radius, x_norm, y_max) * (1 + math.sqrt((1 - (budget - 1) / d) / 2))
 
 # %% ../../../nbs/papers/ito2018/02_linear.ipynb #99614699
