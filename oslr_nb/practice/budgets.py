@@ -170,6 +170,7 @@ def rounds_needed(new: Callable[[int], Learner], X: np.ndarray, y: np.ndarray, v
 def order_words(runs: int, rows: int) -> list[str]:
     "A sentence on a table that is sorted by its label; runs: how often the label changes sides of its mean, and one."
     if rows < 30 or runs > max(2, 0.01 * rows): return []
-    return [f"The rows seem to be sorted by the label: its values above and below their mean take turns {runs - 1} times in {rows} rows. "
+    turns = "once" if runs == 2 else f"{runs - 1} times"
+    return [f"The rows seem to be sorted by the label: its values above and below their mean take turns {turns} in {rows} rows. "
             "What the learner finds in one part need not hold in the next. If the order means nothing, `oslr run --shuffle 0` plays the "
             "rows in a random order."]

@@ -254,8 +254,12 @@ def idle_hint(r: dict[str, Any]) -> list[str]:
             "no weight at the end: it adds nothing to the features that have one."]
 
 
+RARE = 10  # rows of a class from which something can be learnt
+
+
 def hints(r: dict[str, Any]) -> list[str]:
     "Sentences on a table too short, a learner that has learnt nothing, and one that was left behind; each with the option that helps."
+    if r["label_runs"] < 2: return ["The label is the same in every row: there is nothing to predict."]
     T, h, in_order = r["rounds"], r["hindsight"], r["shuffle"] is None and r["loss_of_running_mean"]
     out = [*(order_words(r["label_runs"], r["rows"]) if in_order else []), *idle_hint(r)]
     if r["rows"] < 100:
@@ -263,7 +267,10 @@ def hints(r: dict[str, Any]) -> list[str]:
         out.append(f"{r['rows']} rows are few: each feature was bought in about {seen:.0f} of them, and in another order the same rows can "
                    "give quite other numbers.")
     base, base_end = r["loss_of_running_mean"], r["loss_of_running_mean_last_tenth"]
-    if r["classes"]: return [*out, *curved_hint(r)]
+    if r["classes"]:
+        rare = ", ".join(f"{c!r} ({n})" for c, n in zip(r["classes"]["names"], r["classes"]["rows"], strict=True) if n < RARE)
+        if rare: out.append(f"Classes of fewer than {RARE} rows: {rare}. From so few the learner cannot learn to tell them from others.")
+        return [*out, *curved_hint(r)]
     if T < 100 or not base or not base_end or not h or not h["variance"]: return out
     reached, possible = 1 - r["loss_last_tenth"] / base_end, 1 - h["sparse"] / h["variance"]
     paper = r["learner"] not in ("auto", "own.PairwiseLeastSquares")

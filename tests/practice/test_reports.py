@@ -421,6 +421,11 @@ HINTS = [  # a stream, options, what is told or not
     (linear(3000), (), False, ("went worse",)),
     (linear(16), (), True, ("16 rows are few",)),
     (linear(120), (), False, ("are few",)),
+    *(((linear(120)[0], np.full(120, y)), (), True, ("is the same in every row",)) for y in (0.1, 3.0)),
+    ((linear(120)[0], 0.1 + 1e-9 * (np.arange(120) == 7)), (), False, ("is the same in every row",)),
+    ((linear(120)[0], np.arange(120) // 60), (), True, ("take turns once in 120 rows",)),
+    ((linear(120)[0], 1 * (np.arange(120) < 3)), ("--classify",), True, ("fewer than 10 rows: '1' (3).",)),
+    ((linear(120)[0], np.arange(120) % 2), ("--classify",), False, ("fewer than 10",)),
 ]
 
 
